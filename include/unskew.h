@@ -209,8 +209,8 @@ struct usk_evaluation {
 	uint64_t recorded_inversions, corrected_inversions;
 	uint64_t outlier_inversions; /* of those left out, which no band rests on, corrected */
 	struct usk_violations too_fast;
-	struct usk_difference heard_recorded, heard_corrected; /* over all pairs */
-	int64_t half_best_ns, half_worst_ns, half_mean_ns;     /* USK_NONE unknown */
+	struct usk_difference broadcasts_recorded, broadcasts_corrected; /* over all pairs */
+	int64_t half_best_ns, half_worst_ns, half_mean_ns;		 /* USK_NONE unknown */
 };
 
 struct usk_island {

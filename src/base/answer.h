@@ -98,7 +98,7 @@ struct usk_pair {
 	int64_t min_delay_a_to_b_ns, min_delay_b_to_a_ns;   /* corrected, smallest; USK_NONE */
 	/* Corrected, by 8,192 messages spread evenly; n is how many these are. */
 	struct usk_delays corrected_a_to_b, corrected_b_to_a;
-	struct usk_difference heard_recorded, heard_corrected;
+	struct usk_difference broadcasts_recorded, broadcasts_corrected;
 };
 
 /* What captures tell of a message besides. */
@@ -162,7 +162,7 @@ struct usk_sink {
 	 * tables, which do not know. */
 	void (*origins)(void *ctx, const struct usk_origin *origin, size_t n);
 	/* Broadcasts that both received; may be NULL. */
-	void (*heard)(void *ctx, const struct usk_reception *heard, size_t n);
+	void (*broadcasts)(void *ctx, const struct usk_reception *broadcasts, size_t n);
 	/* A new round begins: forget what came since the last keep(); may be NULL. */
 	bool (*start)(void *ctx);
 	bool (*put)(void *ctx, const struct usk_msg *msg, size_t n);

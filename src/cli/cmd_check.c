@@ -49,7 +49,7 @@ static void print_table(FILE *out, const struct usk_clocks *c)
 			unit_count(v->count).s, v->percent, unit_at_most(v->max_ns).s,
 			unit_span(v->mean_ns).s);
 	}
-	print_broadcasts(out, &c->evaluation.heard_recorded, NULL);
+	print_broadcasts(out, &c->evaluation.broadcasts_recorded, NULL);
 	print_notes(out, c->note, c->n_notes);
 }
 
@@ -80,7 +80,7 @@ static void print_json(FILE *out, const struct usk_clocks *c)
 		"ambiguous", (json_int_t)n->ambiguous, "expired", (json_int_t)n->expired,
 		"direction_unknown", (json_int_t)n->direction_unknown, "min_delay",
 		json_shown(c->min_delay), "too_fast", json_violations(&c->evaluation.too_fast),
-		"broadcasts", json_difference(&c->evaluation.heard_recorded), "pairs", pairs,
+		"broadcasts", json_difference(&c->evaluation.broadcasts_recorded), "pairs", pairs,
 		"notes", json_list(c->note, c->n_notes));
 	json_print(out, root, JSON_INDENT(2));
 }

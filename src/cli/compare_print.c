@@ -115,7 +115,7 @@ static json_t *score_json(const struct usk_compared_pair *p, const struct usk_me
 		s->beta_minus_one, "inversions", "recorded", (json_int_t)p->recorded_inversions,
 		"corrected", (json_int_t)s->corrected_inversions, "too_fast", fast, "delay_ns",
 		"a_to_b", delays_json(&s->a_to_b), "b_to_a", delays_json(&s->b_to_a), "broadcasts",
-		json_difference(&s->heard), "half_width_ns",
+		json_difference(&s->broadcasts), "half_width_ns",
 		three_json(p->half_best_ns, p->half_worst_ns, p->half_mean_ns));
 	if (s->by_exchanges) {
 		json_object_set_new(o, "exchanges", trips_json(&s->trips));
@@ -144,7 +144,7 @@ static json_t *pair_json(const struct compared *x, size_t which)
 		(json_int_t)p->a_to_b, "b_to_a", (json_int_t)p->b_to_a, "recorded", "inversions",
 		(json_int_t)p->recorded_inversions, "delay_ns", "a_to_b",
 		delays_json(&p->recorded_a_to_b), "b_to_a", delays_json(&p->recorded_b_to_a),
-		"broadcasts", json_difference(&p->heard_recorded), "hull_points", "a_to_b",
+		"broadcasts", json_difference(&p->broadcasts_recorded), "hull_points", "a_to_b",
 		(json_int_t)p->hull_a_to_b, "b_to_a", (json_int_t)p->hull_b_to_a);
 	if (p->exchanges) {
 		json_object_set_new(o, "exchanges", margins_json(p));
@@ -170,10 +170,10 @@ static json_t *total_json(const struct usk_comparison *c)
 						"recorded", (json_int_t)t->recorded_inversions,
 						"corrected", (json_int_t)t->corrected_inversions,
 						"too_fast", json_violations(&t->too_fast),
-						"broadcasts", json_difference(&t->heard)));
+						"broadcasts", json_difference(&t->broadcasts)));
 	}
 	return json_pack("{s:o,s:o,s:o,s:o}", "methods", methods, "recorded_broadcasts",
-			 json_difference(&c->heard_recorded), "half_width_ns",
+			 json_difference(&c->broadcasts_recorded), "half_width_ns",
 			 three_json(c->half_best_ns, c->half_worst_ns, c->half_mean_ns),
 			 "accuracy_ns",
 			 three_json(twice(c->half_best_ns), twice(c->half_worst_ns),
@@ -246,15 +246,15 @@ static void print_csv_score(FILE *out, const struct usk_compared_pair *p,
 			       s->b_to_a.min_ns,
 			       s->b_to_a.median_ns,
 			       s->b_to_a.p99_ns };
-	const int64_t heard[] = { s->heard.min_ns, s->heard.max_ns, s->heard.mean_ns,
-				  s->heard.sd_ns };
+	const int64_t broadcasts[] = { s->broadcasts.min_ns, s->broadcasts.max_ns,
+				       s->broadcasts.mean_ns, s->broadcasts.sd_ns };
 	print_times(out, &p->a_ns, 1);
 	fprintf(out, ",%s,%.17g,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.17g",
 		milli_text(b_in_ps(s)).s, s->beta_minus_one, s->corrected_inversions,
 		s->too_fast.count, p->recorded_inversions, s->too_fast.percent);
 	print_times(out, ns, COUNT(ns));
-	fprintf(out, ",%" PRIu64, s->heard.n);
-	print_times(out, heard, COUNT(heard));
+	fprintf(out, ",%" PRIu64, s->broadcasts.n);
+	print_times(out, broadcasts, COUNT(broadcasts));
 	print_times(out, e->ns, ERRORS);
 	fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, s->too_fast_a_to_b,
 		s->too_fast_b_to_a, p->hull_a_to_b, p->hull_b_to_a);
@@ -292,8 +292,8 @@ static void add_recorded(struct table *t, const struct usk_compared_pair *p)
 	table_add(t, "(as recorded)\t-\t-\t%s\t-\t-\t-\t%s\t%s",
 		  unit_count(p->recorded_inversions).s, unit_span(p->recorded_a_to_b.median_ns).s,
 		  unit_span(p->recorded_b_to_a.median_ns).s);
-	if (p->heard_recorded.n) {
-		table_add(t, "%s", unit_span(p->heard_recorded.mean_ns).s);
+	if (p->broadcasts_recorded.n) {
+		table_add(t, "%s", unit_span(p->broadcasts_recorded.mean_ns).s);
 	}
 }
 
@@ -312,8 +312,8 @@ static void add_score(struct table *t, const struct usk_compared_pair *p,
 		  unit_count(s->corrected_inversions).s, s->too_fast.percent,
 		  share(s->too_fast_a_to_b, p->a_to_b), share(s->too_fast_b_to_a, p->b_to_a),
 		  unit_span(s->a_to_b.median_ns).s, unit_span(s->b_to_a.median_ns).s);
-	if (p->heard_recorded.n) {
-		table_add(t, "%s", unit_span(s->heard.mean_ns).s);
+	if (p->broadcasts_recorded.n) {
+		table_add(t, "%s", unit_span(s->broadcasts.mean_ns).s);
 	}
 	for (size_t i = 0; i < ERRORS && e; i++) {
 		table_add(t, "%s", unit_span(e->ns[i]).s);
@@ -340,7 +340,7 @@ static void print_scores(FILE *out, const struct compared *x, size_t which)
 	const struct usk_compared_pair *p = &c->pair[which];
 	struct table t = table_begin("method\t>offset, us\t>rate - 1, ppm\t>inversions\t>too fast, "
 				     "%%\t>there\t>back\t>delay there\t>back%s%s",
-				     p->heard_recorded.n ? "\t>broadcasts" : "",
+				     p->broadcasts_recorded.n ? "\t>broadcasts" : "",
 				     x->with_truth ? "\t>error: start\t>middle\t>end\t>rms" : "");
 	add_recorded(&t, p);
 	fill_row(&t);
@@ -397,8 +397,8 @@ static void print_pair(FILE *out, const struct compared *x, size_t which)
 	const char *a = printable(c->clock[p->a]), *b = printable(c->clock[p->b]);
 	fprintf(out, "%s%s against %s: %s messages, %s on their hulls", which ? "\n" : "", b, a,
 		unit_count(p->a_to_b + p->b_to_a).s, unit_count(p->hull_a_to_b + p->hull_b_to_a).s);
-	if (p->heard_recorded.n) {
-		fprintf(out, ", %s common-view broadcasts", unit_count(p->heard_recorded.n).s);
+	if (p->broadcasts_recorded.n) {
+		fprintf(out, ", %s common-view broadcasts", unit_count(p->broadcasts_recorded.n).s);
 	}
 	if (p->half_best_ns != USK_NONE) {
 		fputs(", ", out);
@@ -431,7 +431,7 @@ static void print_totals(FILE *out, const struct usk_comparison *c)
 {
 	struct table t =
 		table_begin("method\t>pairs\t>messages\t>inversions\t>too fast, %%\t>by at most%s",
-			    c->heard_recorded.n ? "\t>broadcasts" : "");
+			    c->broadcasts_recorded.n ? "\t>broadcasts" : "");
 	fputs("\nAll pairs: ", out);
 	if (c->half_best_ns != USK_NONE) {
 		print_widths(out, c->half_best_ns, c->half_worst_ns, c->half_mean_ns);
@@ -444,8 +444,8 @@ static void print_totals(FILE *out, const struct usk_comparison *c)
 		table_add(&t, "%s\t%s\t%s\t%s\t%.3f\t%s", m->method->name, unit_count(m->answers).s,
 			  unit_count(m->messages).s, unit_count(m->corrected_inversions).s,
 			  m->too_fast.percent, unit_at_most(m->too_fast.max_ns).s);
-		if (c->heard_recorded.n) {
-			table_add(&t, "%s", unit_span(m->heard.mean_ns).s);
+		if (c->broadcasts_recorded.n) {
+			table_add(&t, "%s", unit_span(m->broadcasts.mean_ns).s);
 		}
 	}
 	table_print(out, &t);
@@ -480,9 +480,10 @@ void compare_print(FILE *out, const struct compared *x)
 		      "their standard\ndeviation about the line.",
 		      out);
 	}
-	fputs(x->c->heard_recorded.n ? "\nBroadcasts: the clock's stamp less the reference's, on "
-				       "average."
-				     : "",
+	fputs(x->c->broadcasts_recorded.n
+		      ? "\nBroadcasts: the clock's stamp less the reference's, on "
+			"average."
+		      : "",
 	      out);
 	fputs("\nLines are judged as drawn; sync settles them into the band.\n", out);
 	print_counts(out, &x->c->counts);

@@ -393,7 +393,7 @@ static void print_evaluation(FILE *out, const struct usk_clocks *c)
 	fputc('\n', out);
 	print_rounded_stamps(out, c);
 	print_delays(out, c);
-	print_broadcasts(out, &e->heard_recorded, &e->heard_corrected);
+	print_broadcasts(out, &e->broadcasts_recorded, &e->broadcasts_corrected);
 }
 
 void print_clocks(FILE *out, const struct usk_clocks *c, const struct located *where)

@@ -35,7 +35,7 @@ void print_outliers(FILE *out, const struct usk_clocks *c, const struct located 
 void print_model(FILE *out, const struct usk_clocks *c);
 /** "Matched 6,112 messages; left out: 12 unmatched." */
 void print_counts(FILE *out, const struct usk_counts *n);
-/** What both of two clocks heard, by how much apart; a sentence, or nothing. after may be NULL. */
+/** Broadcasts that both of two clocks received, by how much apart; a sentence, or nothing. after may be NULL. */
 void print_broadcasts(FILE *out, const struct usk_difference *before,
 		      const struct usk_difference *after);
 /** A line for each clock that has disturbed stretches, or nothing. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * est_broadcast.c - the line by which two clocks heard each broadcast at nearly the same time
+ * est_broadcast.c - the line by which two clocks received each broadcast at nearly the same time
  *
  * Source  Scheuermann, Kiess, Roos, Jarre, Mauve: On the time synchronization of distributed log
  *         files in networks with local broadcast media (IEEE/ACM ToN 17(2), 2009), as Poirier 2010,
@@ -10,7 +10,7 @@
  * Out   a line; it knows nothing of messages, so it may turn some round
  * Not   the likelihood of all clocks together (group.c), which is the paper's: of two it is this
  *
- * A broadcast k happens at t_k and is heard by all a little later: minimise the sum over clocks j
+ * A broadcast k happens at t_k and is received by all a little later: minimise the sum over clocks j
  * and broadcasts k of T_j(y_kj) - t_k, none of them negative, the reference's T being what it
  * shows. With two clocks the best t_k is the earlier of A_k and T(B_k), and what remains is
  *
@@ -147,13 +147,14 @@ static usk_i128 value_at(const struct usk_line *l, usk_i128 x)
 static enum usk_status estimate(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
 				struct usk_err *err)
 {
-	struct cloud c = { usk_alloc(fit->n_heard + 1, sizeof *c.p), 0 };
+	struct cloud c = { usk_alloc(fit->n_broadcasts + 1, sizeof *c.p), 0 };
 	const struct usk_frame *f = &fit->lines->frame;
 	const usk_i128 far = USK_TIME_MAX;
 	bool wide = false;
-	for (size_t i = 0; i < fit->n_heard; i++) {
-		usk_i128 x = (usk_i128)fit->heard[i].b_ns - f->local_ns;
-		usk_i128 y = (usk_i128)fit->heard[i].a_ns - fit->heard[i].b_ns - f->offset_ns;
+	for (size_t i = 0; i < fit->n_broadcasts; i++) {
+		usk_i128 x = (usk_i128)fit->broadcasts[i].b_ns - f->local_ns;
+		usk_i128 y =
+			(usk_i128)fit->broadcasts[i].a_ns - fit->broadcasts[i].b_ns - f->offset_ns;
 		if (x < far && -x < far && y < far && -y < far) {
 			c.p[c.n++] = (struct usk_xy){ (int64_t)x, (int64_t)y };
 			wide |= c.p[c.n - 1].x != c.p[0].x;

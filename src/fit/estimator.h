@@ -37,8 +37,8 @@ struct usk_fit {
 	 * the local clock's stamp, then the reference's. */
 	const struct usk_msg *msg;
 	size_t n_msgs;
-	const struct usk_reception *heard; /* broadcasts that both received, in no order */
-	size_t n_heard;
+	const struct usk_reception *broadcasts; /* broadcasts that both received, in no order */
+	size_t n_broadcasts;
 	const struct usk_group *group;	/* what broadcasts say of all clocks; NULL: of these two */
 	const char *group_failed;	/* or why they say nothing; NULL */
 	uint32_t a, b;			/* numbers of reference and local clock in them */
@@ -64,7 +64,7 @@ struct usk_estimator {
 	bool moved;    /* and stamps of two-point moved by them */
 	bool violates; /* answers where no line fits, with least violation */
 	double z;      /* of the confidence interval */
-	bool together; /* it asks for what all pairs heard: see usk_fit.group */
+	bool together; /* it asks for the broadcasts of all pairs: see usk_fit.group */
 };
 /** Put messages of a pair into the order that usk_fit asks for; local: number of the local clock.
  */

@@ -76,8 +76,8 @@ static struct node *nodes_of(const struct usk_group_pair *pair, size_t n_pairs, 
 	struct node *node = usk_alloc(all + 1, sizeof *node);
 	for (size_t i = 0; i < n_pairs; i++) {
 		for (size_t k = 0; k < pair[i].n; k++) {
-			node[kept++] = (struct node){ pair[i].heard[k].a_ns, pair[i].a, 0 };
-			node[kept++] = (struct node){ pair[i].heard[k].b_ns, pair[i].b, 0 };
+			node[kept++] = (struct node){ pair[i].broadcasts[k].a_ns, pair[i].a, 0 };
+			node[kept++] = (struct node){ pair[i].broadcasts[k].b_ns, pair[i].b, 0 };
 		}
 	}
 	qsort(node, all, sizeof *node, by_place);
@@ -91,7 +91,7 @@ static struct node *nodes_of(const struct usk_group_pair *pair, size_t n_pairs, 
 	}
 	for (size_t i = 0; i < n_pairs; i++) {
 		for (size_t k = 0; k < pair[i].n; k++) {
-			const struct usk_reception *h = &pair[i].heard[k];
+			const struct usk_reception *h = &pair[i].broadcasts[k];
 			size_t a = top(node, find(node, *n, pair[i].a, h->a_ns));
 			size_t b = top(node, find(node, *n, pair[i].b, h->b_ns));
 			node[a > b ? a : b].up = a < b ? a : b;
@@ -391,7 +391,7 @@ static enum usk_status estimate(const struct usk_fit *fit, struct usk_knot **out
 	const struct usk_group *g = fit->group;
 	struct usk_group *own = NULL;
 	if (!g && !fit->group_failed) { /* two clocks are a group, too */
-		struct usk_group_pair pair = { 0, 1, fit->heard, fit->n_heard };
+		struct usk_group_pair pair = { 0, 1, fit->broadcasts, fit->n_broadcasts };
 		enum usk_status status = usk_group_of(&pair, 1, 2, 0, &own, err);
 		if (status) {
 			return status;

@@ -10,7 +10,7 @@
 /* What two clocks both received; borrowed. */
 struct usk_group_pair {
 	uint32_t a, b;
-	const struct usk_reception *heard;
+	const struct usk_reception *broadcasts;
 	size_t n;
 };
 

@@ -85,7 +85,7 @@ static enum usk_status judge_line(struct pair_source *s, const struct gathered *
 	struct reading r = usk_reading_of(s, err);
 	r.judge.map_b = map;
 	usk_judge_add(&r.judge, g->msg, g->n_msgs);
-	out->heard = usk_delay_samples_difference(&g->samples, NULL, map);
+	out->broadcasts = usk_delay_samples_difference(&g->samples, NULL, map);
 	line_delays(&r.judge, &g->samples, s->a, out);
 	usk_map_free(map);
 	if (r.judge.uncorrected) {
@@ -223,7 +223,7 @@ static enum usk_status compare_pair(void *ctx, size_t which, struct gathered *g,
 	out->recorded_inversions = usk_pair_inversions(pair);
 	out->recorded_a_to_b = pair->recorded_a_to_b;
 	out->recorded_b_to_a = pair->recorded_b_to_a;
-	out->heard_recorded = usk_delay_samples_difference(&g->samples, NULL, NULL);
+	out->broadcasts_recorded = usk_delay_samples_difference(&g->samples, NULL, NULL);
 	out->a_ns = middle_of_a(g, s->a);
 	usk_counts_add(&c->counts, &g->found);
 	measure_margins(&fit, c, out);
@@ -273,7 +273,7 @@ static void add_method(struct usk_method_total *t, const struct usk_compared_pai
 	t->messages += p->a_to_b + p->b_to_a;
 	t->recorded_inversions += p->recorded_inversions;
 	t->corrected_inversions += s->corrected_inversions;
-	t->heard = usk_differences_add(t->heard, s->heard);
+	t->broadcasts = usk_differences_add(t->broadcasts, s->broadcasts);
 	usk_violations_add(all, s->too_fast.count,
 			   (usk_i128)s->too_fast.mean_ns * s->too_fast.count, s->too_fast.max_ns);
 	all->percent = t->messages ? 100.0 * (double)all->count / (double)t->messages : 0;
@@ -285,9 +285,9 @@ static void add_up(struct usk_comparison *c)
 	usk_i128 sum = 0, n = 0;
 	c->total = usk_alloc(c->n_methods, sizeof *c->total);
 	for (size_t k = 0; k < c->n_methods; k++) {
-		c->total[k].heard = usk_no_difference;
+		c->total[k].broadcasts = usk_no_difference;
 	}
-	c->heard_recorded = usk_no_difference;
+	c->broadcasts_recorded = usk_no_difference;
 	c->half_best_ns = c->half_worst_ns = c->half_mean_ns = USK_NONE;
 	for (size_t i = 0; i < c->n_pairs; i++) {
 		const struct usk_compared_pair *p = &c->pair[i];
@@ -297,7 +297,8 @@ static void add_up(struct usk_comparison *c)
 				add_method(&c->total[k], p, &p->score[k]);
 			}
 		}
-		c->heard_recorded = usk_differences_add(c->heard_recorded, p->heard_recorded);
+		c->broadcasts_recorded =
+			usk_differences_add(c->broadcasts_recorded, p->broadcasts_recorded);
 		if (p->half_best_ns != USK_NONE) {
 			bool better = !n || p->half_best_ns < c->half_best_ns;
 			c->half_best_ns = better ? p->half_best_ns : c->half_best_ns;

@@ -21,7 +21,7 @@ struct usk_method_score {
 	struct usk_violations too_fast;
 	uint64_t too_fast_a_to_b, too_fast_b_to_a;
 	struct usk_delays a_to_b, b_to_a; /* by the line */
-	struct usk_difference heard;	  /* of broadcasts, by the line */
+	struct usk_difference broadcasts; /* of broadcasts, by the line */
 	bool by_exchanges;		  /* its line is least squares through exchanges: */
 	struct usk_round_trips trips;
 	double seconds; /* that it took, once messages were sorted, exchanges found and hulls made
@@ -35,7 +35,7 @@ struct usk_compared_pair {
 	int64_t a_ns; /* middle of a's stamps in the messages, rounded down; USK_NONE */
 	uint64_t recorded_inversions;
 	struct usk_delays recorded_a_to_b, recorded_b_to_a;
-	struct usk_difference heard_recorded;
+	struct usk_difference broadcasts_recorded;
 	int64_t half_best_ns, half_worst_ns, half_mean_ns; /* of the model's band; USK_NONE */
 	uint64_t hull_a_to_b, hull_b_to_a;		   /* messages on the two half hulls */
 	struct usk_margin *margin;	/* of exchanges, of many the extremes; sorted by T1 */
@@ -50,7 +50,7 @@ struct usk_method_total {
 	size_t answers;
 	uint64_t messages, recorded_inversions, corrected_inversions;
 	struct usk_violations too_fast;
-	struct usk_difference heard;
+	struct usk_difference broadcasts;
 };
 
 struct usk_comparison {
@@ -64,7 +64,7 @@ struct usk_comparison {
 	struct usk_method_total *total; /* [n_methods] */
 	size_t n_methods;
 	int64_t half_best_ns, half_worst_ns, half_mean_ns; /* over all pairs; USK_NONE */
-	struct usk_difference heard_recorded;		   /* likewise */
+	struct usk_difference broadcasts_recorded;	   /* likewise */
 	char **note;					   /* sentences for the user */
 	size_t n_notes;
 };

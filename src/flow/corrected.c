@@ -478,8 +478,10 @@ enum usk_status usk_judge_corrected(struct parties *p, const struct fitted *fitt
 		struct usk_pair *out = &c->pair[i];
 		usk_delay_samples_pair(&fitted[i].samples, known(&x, a) && known(&x, b), x.map[a],
 				       x.map[b], out);
-		e->heard_recorded = usk_differences_add(e->heard_recorded, out->heard_recorded);
-		e->heard_corrected = usk_differences_add(e->heard_corrected, out->heard_corrected);
+		e->broadcasts_recorded =
+			usk_differences_add(e->broadcasts_recorded, out->broadcasts_recorded);
+		e->broadcasts_corrected =
+			usk_differences_add(e->broadcasts_corrected, out->broadcasts_corrected);
 	}
 	struct usk_violations *v = &e->too_fast;
 	v->percent = v->count ? 100.0 * (double)v->count / (double)x.judged : 0;

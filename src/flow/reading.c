@@ -238,16 +238,16 @@ static bool put(void *ctx, const struct usk_msg *msg, size_t n)
 	return more;
 }
 
-static void heard(void *ctx, const struct usk_reception *heard, size_t n)
+static void put_broadcasts(void *ctx, const struct usk_reception *broadcasts, size_t n)
 {
 	struct reading *r = ctx;
 	const struct pair_source *s = r->source;
 	for (size_t i = 0; i < n && r->watch; i++) {
-		if (usk_pair_counts(s, heard[i].a_ns)) {
+		if (usk_pair_counts(s, broadcasts[i].a_ns)) {
 			const struct party *y = s->parties->party;
-			struct usk_reception on = { usk_carried_to(&y[s->a], heard[i].a_ns),
-						    usk_carried_to(&y[s->b], heard[i].b_ns) };
-			usk_delay_samples_heard(&r->samples, &on, 1);
+			struct usk_reception on = { usk_carried_to(&y[s->a], broadcasts[i].a_ns),
+						    usk_carried_to(&y[s->b], broadcasts[i].b_ns) };
+			usk_delay_samples_broadcasts(&r->samples, &on, 1);
 		}
 	}
 }
@@ -260,7 +260,7 @@ enum { PAIR_WORK = 50000 };
 struct table_readings {
 	struct parties *p;
 	struct reading **of; /* by number of the pair */
-	struct usk_heard heard;
+	struct usk_broadcasts broadcasts;
 	bool deaf;
 };
 
@@ -271,14 +271,14 @@ static bool put_table(void *ctx, uint32_t pair, const struct usk_msg *msg, size_
 	return put(r, msg, n);
 }
 
-static void put_heard(void *ctx, uint32_t x, int64_t x_ns, uint32_t y, int64_t y_ns)
+static void put_broadcast(void *ctx, uint32_t x, int64_t x_ns, uint32_t y, int64_t y_ns)
 {
 	struct table_readings *t = ctx;
 	uint32_t pair = usk_pair_find(t->p, x, y);
 	if (pair != UINT32_MAX && t->of[pair]) {
 		bool first = t->p->pair[pair].a == x;
 		struct usk_reception both = { first ? x_ns : y_ns, first ? y_ns : x_ns };
-		heard(t->of[pair], &both, 1);
+		put_broadcasts(t->of[pair], &both, 1);
 	}
 }
 
@@ -286,7 +286,7 @@ static void hear(void *ctx, const struct usk_msg *msg)
 {
 	struct table_readings *t = ctx;
 	if (!t->deaf) {
-		usk_heard_add(&t->heard, msg);
+		usk_broadcasts_add(&t->broadcasts, msg);
 	}
 }
 
@@ -294,13 +294,13 @@ static void hear(void *ctx, const struct usk_msg *msg)
 static void begin_table(void *ctx, size_t which)
 {
 	struct table_readings *t = ctx;
-	usk_heard_free(&t->heard);
+	usk_broadcasts_free(&t->broadcasts);
 	t->deaf = which == t->p->n_traces && t->p->gathered;
 }
 
 static enum usk_status walk(struct reading *r)
 {
-	struct usk_sink sink = { .ctx = r, .heard = heard, .put = put };
+	struct usk_sink sink = { .ctx = r, .broadcasts = put_broadcasts, .put = put };
 	return usk_pair_walk(r->source, &sink, &r->counts, &r->evidence, r->err);
 }
 
@@ -388,11 +388,11 @@ static enum usk_status finish_read(struct table_readings *t, const uint32_t *pai
 enum usk_status usk_readings(struct parties *p, const uint32_t *pair, size_t n,
 			     const struct reading_plan *plan, struct usk_err *err)
 {
-	struct table_readings t = { .p = p, .heard = { .put = put_heard } };
+	struct table_readings t = { .p = p, .broadcasts = { .put = put_broadcast } };
 	bool *wanted = usk_alloc(p->n_pairs, sizeof *wanted), tables = false, hears = false;
 	struct reading *reading = usk_alloc(n + 1, sizeof *reading);
 	enum usk_status status = USK_OK;
-	t.heard.ctx = &t;
+	t.broadcasts.ctx = &t;
 	t.of = usk_alloc(p->n_pairs, sizeof(struct reading *));
 	for (size_t i = 0; i < n; i++) {
 		size_t k = pair[i];
@@ -411,7 +411,7 @@ enum usk_status usk_readings(struct parties *p, const uint32_t *pair, size_t n,
 						 .row = hears ? hear : NULL,
 						 .begin = begin_table };
 		status = usk_tables_read(p, &sink, err);
-		usk_heard_free(&t.heard);
+		usk_broadcasts_free(&t.broadcasts);
 	}
 	/* One that failed stopped the reading of all. */
 	for (size_t i = 0; i < n && !status; i++) {
@@ -529,5 +529,5 @@ void usk_pair_blank(struct usk_pair *pair, const struct pair_source *s)
 	struct usk_judge none = { 0 };
 	pair->recorded_a_to_b = pair->recorded_b_to_a = usk_judge_delays(&none, false);
 	pair->corrected_a_to_b = pair->corrected_b_to_a = pair->recorded_a_to_b;
-	pair->heard_recorded = pair->heard_corrected = usk_no_difference;
+	pair->broadcasts_recorded = pair->broadcasts_corrected = usk_no_difference;
 }

@@ -143,7 +143,7 @@ static void put_fitted(struct usk_bytes *b, const struct fitted *f)
 	}
 	put_rows(b, f->line, f->line ? f->n_line : 0, sizeof *f->line);
 	put_rows(b, f->samples.msg, f->samples.n_msgs, sizeof *f->samples.msg);
-	put_rows(b, f->samples.heard, f->samples.n_heard, sizeof *f->samples.heard);
+	put_rows(b, f->samples.broadcasts, f->samples.n_broadcasts, sizeof *f->samples.broadcasts);
 	put_text(b, f->drawn_by);
 	put_text(b, f->failed);
 }
@@ -161,7 +161,8 @@ static void get_fitted(struct usk_bytes *b, struct fitted *f, bool *good)
 		f->line = NULL;
 	}
 	f->samples.msg = get_rows(b, sizeof *f->samples.msg, &f->samples.n_msgs, good);
-	f->samples.heard = get_rows(b, sizeof *f->samples.heard, &f->samples.n_heard, good);
+	f->samples.broadcasts =
+		get_rows(b, sizeof *f->samples.broadcasts, &f->samples.n_broadcasts, good);
 	char *by = get_text(b, good);
 	const struct usk_estimator *row = by ? usk_estimator_find(by) : NULL;
 	f->drawn_by = row ? row->name : NULL;

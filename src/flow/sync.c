@@ -98,7 +98,7 @@ static struct usk_clocks *clocks_of(const struct parties *p)
 	}
 	c->pair = usk_alloc(p->n_pairs + 1, sizeof *c->pair);
 	c->n_pairs = p->n_pairs;
-	c->evaluation.heard_recorded = c->evaluation.heard_corrected = usk_no_difference;
+	c->evaluation.broadcasts_recorded = c->evaluation.broadcasts_corrected = usk_no_difference;
 	c->evaluation.half_best_ns = c->evaluation.half_worst_ns = c->evaluation.half_mean_ns =
 		USK_NONE;
 	describe_traces(c, p);
@@ -419,7 +419,8 @@ static enum usk_status end_check(void *ctx, size_t pair, struct reading *r, stru
 	usk_violations_add(&e->too_fast, r->judge.too_fast[0] + r->judge.too_fast[1],
 			   r->judge.violation_sum, r->judge.violation_max);
 	usk_delay_samples_pair(&r->samples, false, NULL, NULL, out);
-	e->heard_recorded = usk_differences_add(e->heard_recorded, out->heard_recorded);
+	e->broadcasts_recorded =
+		usk_differences_add(e->broadcasts_recorded, out->broadcasts_recorded);
 	return USK_OK;
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * together.c - what all pairs heard, for estimators that ask of all clocks at once
+ * together.c - the common-view broadcasts of all pairs, for estimators that ask of all clocks at once
  *
  * In    the pairs' messages, to be read
  * Out   lines of all clocks that broadcasts tie, or a sentence why there are none
- * Why   pairs are fitted one by one, and what one of them heard is a part of the whole
+ * Why   pairs are fitted one by one, and the broadcasts of one of them are a part of the whole
  * Not   the lines (fit/group.c)
  */
 #include "flow/reading.h"
@@ -41,8 +41,8 @@ enum usk_status usk_flow_group(struct parties *p, struct usk_err *err)
 	p->work_all += usk_readings_size(p, p->all_pairs, p->n_pairs);
 	enum usk_status status = usk_readings(p, p->all_pairs, p->n_pairs, &plan, err);
 	for (size_t i = 0; i < p->n_pairs; i++) {
-		pair[i] = (struct usk_group_pair){ p->pair[i].a, p->pair[i].b, w[i].heard,
-						   w[i].n_heard };
+		pair[i] = (struct usk_group_pair){ p->pair[i].a, p->pair[i].b, w[i].broadcasts,
+						   w[i].n_broadcasts };
 	}
 	if (!status && usk_group_of(pair, p->n_pairs, p->n, p->reference, &p->group, &why)) {
 		p->group_failed = usk_strdup(why.msg);

@@ -179,7 +179,7 @@ static void without(struct usk_course *w, const bool *out, const struct usk_cour
 /* Who merely stood between two wrong messages contradicts none of those that are right. */
 static size_t absolve(const struct usk_course *all, struct usk_slope_range c, bool *out)
 {
-	bool *guilty = usk_alloc(all->n + 1, sizeof *guilty);
+	bool *wrong = usk_alloc(all->n + 1, sizeof *wrong);
 	size_t n = 0;
 	for (int back = 0; back < 2; back++) {
 		struct usk_offsets v = { .has = { false } };
@@ -190,15 +190,15 @@ static size_t absolve(const struct usk_course *all, struct usk_slope_range c, bo
 			}
 			struct usk_offsets if_right = v;
 			bool right = usk_course_narrow(&if_right, &all->p[i]);
-			guilty[i] = guilty[i] || !right;
+			wrong[i] = wrong[i] || !right;
 			v = out[i] ? v : if_right;
 		}
 	}
 	for (size_t i = 0; i < all->n; i++) {
-		n += out[i] && !guilty[i];
-		out[i] = out[i] && guilty[i];
+		n += out[i] && !wrong[i];
+		out[i] = out[i] && wrong[i];
 	}
-	free(guilty);
+	free(wrong);
 	return n;
 }
 

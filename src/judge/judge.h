@@ -72,7 +72,7 @@ void usk_judge_free(struct usk_judge *j);
 
 /* ---- what is kept of a pair to judge it by, once its clocks are known ---- */
 
-/* Some of its messages and of the broadcasts that both heard, spread evenly over the trace: memory
+/* Some of its messages and of the broadcasts that both received, spread evenly over the trace: memory
  * does not follow its length, and it need not be read again. */
 
 /* Every stride-th that comes; where there are too many, every other one goes. */
@@ -85,17 +85,17 @@ struct usk_delay_samples {
 	size_t most; /* messages, even; 0: 8192 */
 	size_t n_msgs, cap_msgs;
 	struct usk_thinner msgs;
-	struct usk_reception *heard;
-	size_t n_heard, cap_heard;
-	struct usk_thinner hearings;
+	struct usk_reception *broadcasts;
+	size_t n_broadcasts, cap_broadcasts;
+	struct usk_thinner received;
 };
 
 /** How many messages each of so many pairs may keep. */
 size_t usk_delay_samples_share(size_t pairs);
 /** w is zeroed before the first, but for most. */
 void usk_delay_samples_msgs(struct usk_delay_samples *w, const struct usk_msg *msg, size_t n);
-void usk_delay_samples_heard(struct usk_delay_samples *w, const struct usk_reception *heard,
-			     size_t n);
+void usk_delay_samples_broadcasts(struct usk_delay_samples *w,
+				  const struct usk_reception *broadcasts, size_t n);
 /** No more will come: gives back the room for them. */
 void usk_delay_samples_settle(struct usk_delay_samples *w);
 void usk_delay_samples_free(struct usk_delay_samples *w);

@@ -13,7 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_MSGS = 8192, LEAST_MSGS = 64, ALL_MSGS = 1 << 19, MOST_HEARD = 1 << 18, BLOCK = 512 };
+enum {
+	MOST_MSGS = 8192,
+	LEAST_MSGS = 64,
+	ALL_MSGS = 1 << 19,
+	MOST_BROADCASTS = 1 << 18,
+	BLOCK = 512
+};
 
 const struct usk_difference usk_no_difference = { 0, USK_NONE, USK_NONE, USK_NONE, USK_NONE };
 
@@ -55,12 +61,13 @@ void usk_delay_samples_msgs(struct usk_delay_samples *w, const struct usk_msg *m
 	}
 }
 
-void usk_delay_samples_heard(struct usk_delay_samples *w, const struct usk_reception *heard,
-			     size_t n)
+void usk_delay_samples_broadcasts(struct usk_delay_samples *w,
+				  const struct usk_reception *broadcasts, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		w->heard = take(&w->hearings, w->heard, &w->n_heard, &w->cap_heard, MOST_HEARD,
-				&heard[i], sizeof *heard);
+		w->broadcasts =
+			take(&w->received, w->broadcasts, &w->n_broadcasts, &w->cap_broadcasts,
+			     MOST_BROADCASTS, &broadcasts[i], sizeof *broadcasts);
 	}
 }
 
@@ -68,14 +75,16 @@ void usk_delay_samples_settle(struct usk_delay_samples *w)
 {
 	w->cap_msgs = w->msg ? w->n_msgs : 0;
 	w->msg = w->msg ? usk_grow(w->msg, w->n_msgs, sizeof *w->msg) : NULL;
-	w->cap_heard = w->heard ? w->n_heard : 0;
-	w->heard = w->heard ? usk_grow(w->heard, w->n_heard, sizeof *w->heard) : NULL;
+	w->cap_broadcasts = w->broadcasts ? w->n_broadcasts : 0;
+	w->broadcasts = w->broadcasts
+				? usk_grow(w->broadcasts, w->n_broadcasts, sizeof *w->broadcasts)
+				: NULL;
 }
 
 void usk_delay_samples_free(struct usk_delay_samples *w)
 {
 	free(w->msg);
-	free(w->heard);
+	free(w->broadcasts);
 	*w = (struct usk_delay_samples){ 0 };
 }
 
@@ -98,12 +107,12 @@ struct usk_difference usk_delay_samples_difference(const struct usk_delay_sample
 	usk_i128 sum = 0;
 	double square = 0;
 	int64_t origin = 0;
-	for (size_t from = 0, m; from < w->n_heard; from += m) {
+	for (size_t from = 0, m; from < w->n_broadcasts; from += m) {
 		int64_t a[BLOCK], b[BLOCK], on_a[BLOCK], on_b[BLOCK];
-		m = w->n_heard - from < BLOCK ? w->n_heard - from : BLOCK;
+		m = w->n_broadcasts - from < BLOCK ? w->n_broadcasts - from : BLOCK;
 		for (size_t i = 0; i < m; i++) {
-			a[i] = w->heard[from + i].a_ns;
-			b[i] = w->heard[from + i].b_ns;
+			a[i] = w->broadcasts[from + i].a_ns;
+			b[i] = w->broadcasts[from + i].b_ns;
 		}
 		usk_judge_correct(map_a, a, m, on_a);
 		usk_judge_correct(map_b, b, m, on_b);
@@ -165,7 +174,7 @@ void usk_delay_samples_pair(const struct usk_delay_samples *w, bool corrected,
 	}
 	pair->corrected_a_to_b = d[0];
 	pair->corrected_b_to_a = d[1];
-	pair->heard_recorded = usk_delay_samples_difference(w, NULL, NULL);
-	pair->heard_corrected =
+	pair->broadcasts_recorded = usk_delay_samples_difference(w, NULL, NULL);
+	pair->broadcasts_corrected =
 		corrected ? usk_delay_samples_difference(w, map_a, map_b) : usk_no_difference;
 }

@@ -393,7 +393,7 @@ enum usk_status usk_walk(const struct usk_walker of[2], const struct usk_coarse 
 /* Rows of one broadcast stand within so many rows. */
 enum { USK_HEARD = 4096 };
 
-struct usk_heard {
+struct usk_broadcasts {
 	uint64_t n; /* rows so far */
 	struct heard_row {
 		int64_t sent_ns, received_ns;
@@ -407,9 +407,9 @@ struct usk_heard {
 };
 
 /** ctx and put are the caller's; all else is zero before the first row and after. */
-void usk_heard_free(struct usk_heard *h);
+void usk_broadcasts_free(struct usk_broadcasts *h);
 /** The next row of the table; O(1) where one stamp of a sender is not used again and again. */
-void usk_heard_add(struct usk_heard *h, const struct usk_msg *m);
+void usk_broadcasts_add(struct usk_broadcasts *h, const struct usk_msg *m);
 
 /* ---- sides of messages -> messages, by their ids ---- */
 

@@ -288,9 +288,9 @@ void usk_walk_sighting(struct walk *w, struct seen *p, struct seen *q)
 		w->counts->ambiguous++;
 	} else if (disputed) {
 		w->counts->direction_unknown++;
-	} else if (role == ROLE_NEITHER && w->sink->heard) {
+	} else if (role == ROLE_NEITHER && w->sink->broadcasts) {
 		struct usk_reception both = { p->time_ns, q->time_ns };
-		w->sink->heard(w->sink->ctx, &both, 1);
+		w->sink->broadcasts(w->sink->ctx, &both, 1);
 	} else if (role == ROLE_NEITHER) {
 		w->counts->direction_unknown++;
 	} else if (role == ROLE_UNKNOWN) {

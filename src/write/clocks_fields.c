@@ -376,7 +376,7 @@ const struct usk_field usk_clocks_head[] = {
 static const struct usk_field as_recorded_fields[] = {
 	{ "inversions", FIELD_COUNT, AT(usk_evaluation, recorded_inversions),
 	  .help = "Messages received before they were sent, as recorded." },
-	{ "broadcasts", FIELD_OBJECT, FIELD_MAY_MISS, AT(usk_evaluation, heard_recorded),
+	{ "broadcasts", FIELD_OBJECT, FIELD_MAY_MISS, AT(usk_evaluation, broadcasts_recorded),
 	  .fields = usk_difference_fields,
 	  .help = "Receipts of one broadcast by two clocks, as recorded, over all pairs." },
 	{ NULL },
@@ -400,7 +400,7 @@ static const struct usk_field as_corrected_fields[] = {
 	  .help = "So many of those that were left out as outliers are." },
 	{ "too_fast", FIELD_OBJECT, AT(usk_evaluation, too_fast), .fields = too_fast_fields,
 	  .help = "Messages faster than their minimum delay, corrected." },
-	{ "broadcasts", FIELD_OBJECT, FIELD_MAY_MISS, AT(usk_evaluation, heard_corrected),
+	{ "broadcasts", FIELD_OBJECT, FIELD_MAY_MISS, AT(usk_evaluation, broadcasts_corrected),
 	  .fields = usk_difference_fields,
 	  .help = "Receipts of one broadcast by two clocks, corrected." },
 	{ NULL },

@@ -117,10 +117,10 @@ const struct usk_field usk_pair_fields[] = {
 	  .help = "What --min-delay makes of the pair." },
 	{ "corrected_delay_ns", FIELD_OBJECT, FIELD_MAY_MISS, .fields = corrected_fields,
 	  .help = "One-way delays, corrected." },
-	{ "recorded_broadcasts", FIELD_OBJECT, FIELD_MAY_MISS, AT(usk_pair, heard_recorded),
+	{ "recorded_broadcasts", FIELD_OBJECT, FIELD_MAY_MISS, AT(usk_pair, broadcasts_recorded),
 	  .fields = usk_difference_fields,
 	  .help = "By how much the two receipts of one broadcast differ, as recorded." },
-	{ "corrected_broadcasts", FIELD_OBJECT, FIELD_MAY_MISS, AT(usk_pair, heard_corrected),
+	{ "corrected_broadcasts", FIELD_OBJECT, FIELD_MAY_MISS, AT(usk_pair, broadcasts_corrected),
 	  .fields = usk_difference_fields, .help = "The same, corrected." },
 	{ NULL },
 };

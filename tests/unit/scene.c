@@ -184,8 +184,9 @@ static void overhear(void *ctx, const struct usk_reception *h, size_t n)
 {
 	struct scene *s = ctx;
 	for (size_t i = 0; i < n; i++) {
-		s->heard = usk_room(s->heard, s->n_heard, &s->cap_heard, sizeof *s->heard);
-		s->heard[s->n_heard++] = h[i];
+		s->broadcasts = usk_room(s->broadcasts, s->n_broadcasts, &s->cap_broadcasts,
+					 sizeof *s->broadcasts);
+		s->broadcasts[s->n_broadcasts++] = h[i];
 	}
 }
 
@@ -241,7 +242,7 @@ void scene_run(struct scene *s)
 		of[i] = (struct usk_walker){ t[i], &survey[i], i, &local[i],
 					     s->eye[i].local != NULL };
 	}
-	struct usk_sink sink = { .ctx = s, .heard = overhear, .put = collect };
+	struct usk_sink sink = { .ctx = s, .broadcasts = overhear, .put = collect };
 	assert_int_equal(usk_walk(of, &coarse, &o, &sink, &s->counts, &s->evidence, &err), USK_OK);
 	assert_int_equal(s->counts.matched, s->n_got);
 	const struct usk_evidence *e = &s->evidence;
@@ -310,7 +311,7 @@ void scene_free(struct scene *s)
 	free(s->want);
 	free(s->may);
 	free(s->got);
-	free(s->heard);
+	free(s->broadcasts);
 	memset(s, 0, sizeof *s);
 }
 

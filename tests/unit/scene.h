@@ -53,8 +53,8 @@ struct scene {
 	/* After scene_run() */
 	struct usk_msg *got;
 	size_t n_got, cap_got;
-	struct usk_reception *heard;
-	size_t n_heard, cap_heard;
+	struct usk_reception *broadcasts;
+	size_t n_broadcasts, cap_broadcasts;
 	struct usk_counts counts;
 	struct usk_evidence evidence;
 };

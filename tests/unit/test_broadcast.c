@@ -30,7 +30,7 @@
 enum { MOST = 12 };
 
 struct cloud {
-	struct usk_reception heard[MOST];
+	struct usk_reception broadcasts[MOST];
 	int64_t x[MOST], y[MOST]; /* before multiplication: local, offset */
 	size_t n;
 };
@@ -47,7 +47,7 @@ static void cloud_make(struct cloud *c, struct usk_rng *r)
 		/* Now and then one that is far off, or all on a line. */
 		c->y[i] += usk_rng_below(r, 8) ? 0 : 1000000;
 		c->y[i] = wide == 3 ? 2 * c->x[i] - 7 : c->y[i];
-		c->heard[i] =
+		c->broadcasts[i] =
 			(struct usk_reception){ LARGE * (c->x[i] + c->y[i]), LARGE * c->x[i] };
 	}
 }
@@ -92,8 +92,9 @@ static long double best_of(const struct cloud *c, size_t *i, size_t *k, bool *un
 }
 
 /* An answer to receptions; messages do not matter. */
-static enum usk_status ask(const struct usk_reception *heard, size_t n, int64_t first, int64_t last,
-			   struct usk_knot **knot, size_t *n_knots, struct usk_err *err)
+static enum usk_status ask(const struct usk_reception *broadcasts, size_t n, int64_t first,
+			   int64_t last, struct usk_knot **knot, size_t *n_knots,
+			   struct usk_err *err)
 {
 	struct usk_frame frame = { .local_ns = first, .kappa_e12 = 400000 };
 	struct usk_corridor *corridor = usk_corridor_new(&frame);
@@ -103,8 +104,8 @@ static enum usk_status ask(const struct usk_reception *heard, size_t n, int64_t 
 		.lines = lines,
 		.first_local_ns = first,
 		.last_local_ns = last,
-		.heard = heard,
-		.n_heard = n,
+		.broadcasts = broadcasts,
+		.n_broadcasts = n,
 		.b = 1,
 	};
 	enum usk_status status = usk_estimator_run(usk_estimator_find("broadcast-pairwise"), &fit,
@@ -133,7 +134,7 @@ static void test_line(void **state)
 		}
 		long double best = best_of(&c, &i, &k, &unique);
 		enum usk_status status =
-			ask(c.heard, c.n, LARGE * first, LARGE * last, &knot, &n_knots, &err);
+			ask(c.broadcasts, c.n, LARGE * first, LARGE * last, &knot, &n_knots, &err);
 		if (best < 0) {
 			assert_int_equal(status, USK_EINPUT);
 			assert_non_null(strstr(err.msg, "at different times"));
@@ -172,7 +173,7 @@ static void test_many(void **state)
 {
 	(void)state;
 	enum { N = 20000 };
-	struct usk_reception *heard = usk_alloc(N, sizeof *heard);
+	struct usk_reception *broadcasts = usk_alloc(N, sizeof *broadcasts);
 	struct usk_rng r;
 	struct usk_knot *knot;
 	struct usk_err err = { 0 };
@@ -181,18 +182,18 @@ static void test_many(void **state)
 	for (int i = 0; i < N; i++) {
 		int64_t t = i * 50 * MS, late = usk_rng_below(&r, 10) ? 0 : SECOND;
 		/* b is 5 s behind and gains 20 ppm. */
-		heard[i].a_ns = START + t + (int64_t)usk_rng_exponential(&r, 20000) + late;
-		heard[i].b_ns = START - 5 * SECOND + t + t / 50000 +
-				(int64_t)usk_rng_exponential(&r, 20000);
+		broadcasts[i].a_ns = START + t + (int64_t)usk_rng_exponential(&r, 20000) + late;
+		broadcasts[i].b_ns = START - 5 * SECOND + t + t / 50000 +
+				     (int64_t)usk_rng_exponential(&r, 20000);
 	}
-	int64_t first = heard[0].b_ns, last = heard[N - 1].b_ns;
-	assert_int_equal(ask(heard, N, first, last, &knot, &n, &err), USK_OK);
+	int64_t first = broadcasts[0].b_ns, last = broadcasts[N - 1].b_ns;
+	assert_int_equal(ask(broadcasts, N, first, last, &knot, &n, &err), USK_OK);
 	int64_t want[2] = { 5 * SECOND, 5 * SECOND - N * 50 * MS / 50000 };
 	for (int i = 0; i < 2; i++) {
 		assert_in_range(knot[i].offset_ns, want[i] - 3000, want[i] + 10000);
 	}
 	free(knot);
-	free(heard);
+	free(broadcasts);
 }
 
 /* ---- found in tables ------------------------------------------------------------------------ */
@@ -233,10 +234,10 @@ static void test_heard(void **state)
 		{ { -5, INT64_MIN, X, B, 0 }, 1, A, -9 },
 	};
 	struct taken got = { .n = 0 };
-	struct usk_heard h = { .ctx = &got, .put = take };
+	struct usk_broadcasts h = { .ctx = &got, .put = take };
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		size_t before = got.n;
-		usk_heard_add(&h, &rows[i].m);
+		usk_broadcasts_add(&h, &rows[i].m);
 		if (got.n - before != rows[i].more ||
 		    (rows[i].more &&
 		     (got.x != rows[i].other || got.x_ns != rows[i].ns || got.y != rows[i].m.to ||
@@ -244,27 +245,27 @@ static void test_heard(void **state)
 			fail_msg("row %zu", i);
 		}
 	}
-	usk_heard_free(&h);
+	usk_broadcasts_free(&h);
 	/* All of a long table that stand near each other, none of those that do not. */
 	got.n = 0;
 	for (int64_t i = 0; i < 3 * USK_HEARD; i++) {
 		struct usk_msg m = { i, i + 10, X, A, 0 };
-		usk_heard_add(&h, &m);
+		usk_broadcasts_add(&h, &m);
 		m = (struct usk_msg){ i - USK_HEARD / 4, i, X, B, 0 };
-		usk_heard_add(&h, &m);
+		usk_broadcasts_add(&h, &m);
 		m = (struct usk_msg){ i - USK_HEARD, i, X, B, 0 };
-		usk_heard_add(&h, &m);
+		usk_broadcasts_add(&h, &m);
 	}
 	assert_int_equal(got.n, 3 * USK_HEARD - USK_HEARD / 4);
-	usk_heard_free(&h);
+	usk_broadcasts_free(&h);
 	/* One stamp again and again costs no more than others. */
 	got.n = 0;
 	for (int i = 0; i < 200000; i++) {
 		struct usk_msg m = { 1, i, X, A, 0 };
-		usk_heard_add(&h, &m);
+		usk_broadcasts_add(&h, &m);
 	}
 	assert_int_equal(got.n, 0);
-	usk_heard_free(&h);
+	usk_broadcasts_free(&h);
 }
 
 /* ---- found in captures --------------------------------------------------------------------- */
@@ -303,10 +304,10 @@ static void test_captures(void **state)
 		}
 		scene_run(&s);
 		assert_int_equal(s.n_got, 60);
-		assert_int_equal(s.n_heard, 60);
+		assert_int_equal(s.n_broadcasts, 60);
 		assert_int_equal(s.counts.direction_unknown, 0);
-		for (size_t i = 0; i < s.n_heard; i++) {
-			int64_t apart = s.heard[i].b_ns - s.heard[i].a_ns - s.offset_ns;
+		for (size_t i = 0; i < s.n_broadcasts; i++) {
+			int64_t apart = s.broadcasts[i].b_ns - s.broadcasts[i].a_ns - s.offset_ns;
 			assert_in_range(apart, 700, 760);
 		}
 		scene_free(&s);
@@ -320,7 +321,7 @@ static void test_captures(void **state)
 	scene_see(&s, 1, START + 3 * MS, &x);
 	s.eye[0].local = "10.0.0.1";
 	scene_run(&s);
-	assert_int_equal(s.n_heard, 0);
+	assert_int_equal(s.n_broadcasts, 0);
 	assert_int_equal(s.counts.direction_unknown, 60);
 	scene_free(&s);
 }
@@ -372,9 +373,9 @@ static void test_difference(void **state)
 			h[i].b_ns = h[i].a_ns + far + (int64_t)usk_rng_below(&r, 100000) - 40000;
 		}
 		size_t part = usk_rng_below(&r, n + 1);
-		usk_delay_samples_heard(&w[0], h, n);
-		usk_delay_samples_heard(&w[1], h, part);
-		usk_delay_samples_heard(&w[2], h + part, n - part);
+		usk_delay_samples_broadcasts(&w[0], h, n);
+		usk_delay_samples_broadcasts(&w[1], h, part);
+		usk_delay_samples_broadcasts(&w[2], h + part, n - part);
 		struct usk_difference all = usk_delay_samples_difference(&w[0], NULL, NULL);
 		struct usk_difference two =
 			usk_differences_add(usk_delay_samples_difference(&w[1], NULL, NULL),

@@ -309,7 +309,7 @@ static void test_third_party(void **state)
 	}
 	scene_check(&s, "third party");
 	assert_int_equal(s.counts.direction_unknown, 0);
-	assert_int_equal(s.n_heard, 100);
+	assert_int_equal(s.n_broadcasts, 100);
 	scene_free(&s);
 }
 

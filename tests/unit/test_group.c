@@ -213,8 +213,8 @@ static enum usk_status ask(const char *method, const struct meeting *m, struct u
 		.lines = lines,
 		.first_local_ns = START,
 		.last_local_ns = START + 500 * LARGE,
-		.heard = m->pair[0].heard,
-		.n_heard = m->pair[0].n,
+		.broadcasts = m->pair[0].broadcasts,
+		.n_broadcasts = m->pair[0].n,
 		.b = 1,
 	};
 	enum usk_status status =
@@ -229,7 +229,7 @@ static double deviations(const struct meeting *m, const struct usk_knot *k)
 	double sum = 0, slope = (double)(k[1].offset_ns - k[0].offset_ns) /
 				(double)(k[1].local_ns - k[0].local_ns);
 	for (size_t i = 0; i < m->pair[0].n; i++) {
-		const struct usk_reception *h = &m->pair[0].heard[i];
+		const struct usk_reception *h = &m->pair[0].broadcasts[i];
 		sum += fabs((double)(h->a_ns - h->b_ns - k[0].offset_ns) -
 			    slope * (double)(h->b_ns - k[0].local_ns));
 	}

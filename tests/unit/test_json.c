@@ -132,8 +132,8 @@ static struct usk_clocks *everything(void)
 					.min_delay_b_to_a_ns = USK_NONE,
 					.corrected_a_to_b = { 3, 0, 12, 20, 30, 31 },
 					.corrected_b_to_a = none,
-					.heard_recorded = { 4, -7, 9, 1, 3 },
-					.heard_corrected = unheard };
+					.broadcasts_recorded = { 4, -7, 9, 1, 3 },
+					.broadcasts_corrected = unheard };
 	}
 	struct usk_msg m = { -5, USK_TIME_MAX, 0, 1, 1448 };
 	c->pair[0].outlier = usk_alloc(1, sizeof *c->pair[0].outlier);
@@ -148,8 +148,8 @@ static struct usk_clocks *everything(void)
 	c->evaluation = (struct usk_evaluation){ .recorded_inversions = 3056,
 						 .corrected_inversions = 1,
 						 .too_fast = { 2, 0.1 / 3, 7, 3 },
-						 .heard_recorded = unheard,
-						 .heard_corrected = { 5, -9, 12, 2, 7 },
+						 .broadcasts_recorded = unheard,
+						 .broadcasts_corrected = { 5, -9, 12, 2, 7 },
 						 .half_best_ns = 38100,
 						 .half_worst_ns = 41200,
 						 .half_mean_ns = 39400 };
@@ -212,11 +212,12 @@ static void test_round_trip(void **state)
 			    sizeof c->pair[0].recorded_a_to_b);
 	assert_memory_equal(&d->pair[0].corrected_a_to_b, &c->pair[0].corrected_a_to_b,
 			    sizeof c->pair[0].corrected_a_to_b);
-	assert_memory_equal(&d->pair[0].heard_recorded, &c->pair[0].heard_recorded,
-			    sizeof c->pair[0].heard_recorded);
-	assert_memory_equal(&d->evaluation.heard_corrected, &c->evaluation.heard_corrected,
-			    sizeof c->evaluation.heard_corrected);
-	assert_int_equal(d->evaluation.heard_recorded.n, 0);
+	assert_memory_equal(&d->pair[0].broadcasts_recorded, &c->pair[0].broadcasts_recorded,
+			    sizeof c->pair[0].broadcasts_recorded);
+	assert_memory_equal(&d->evaluation.broadcasts_corrected,
+			    &c->evaluation.broadcasts_corrected,
+			    sizeof c->evaluation.broadcasts_corrected);
+	assert_int_equal(d->evaluation.broadcasts_recorded.n, 0);
 	assert_memory_equal(d->pair[0].floor, c->pair[0].floor, 3 * sizeof(struct usk_point));
 	assert_string_equal(d->trace[0].kind, "pcap");
 	assert_true(d->trace[1].clock == USK_NO_CLOCK);

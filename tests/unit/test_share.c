@@ -104,8 +104,8 @@ static void make_fit(struct usk_rng *r, struct usk_pair *k, struct fitted *f)
 	f->line = f->n_line ? rows(r, f->n_line, sizeof *f->line) : NULL;
 	f->samples.n_msgs = usk_rng_below(r, MOST);
 	f->samples.msg = rows(r, f->samples.n_msgs, sizeof *f->samples.msg);
-	f->samples.n_heard = usk_rng_below(r, MOST);
-	f->samples.heard = rows(r, f->samples.n_heard, sizeof *f->samples.heard);
+	f->samples.n_broadcasts = usk_rng_below(r, MOST);
+	f->samples.broadcasts = rows(r, f->samples.n_broadcasts, sizeof *f->samples.broadcasts);
 	f->drawn_by = usk_rng_below(r, 2) ? usk_estimator_find("middle")->name : NULL;
 	f->failed = usk_rng_below(r, 2) ? usk_strdup("no exchange") : NULL;
 }
@@ -144,8 +144,8 @@ static void assert_fit(const struct pair_source *s, const struct usk_pair *k,
 	assert_true(!f2->line == !f->line);
 	assert_int_equal(f2->n_line, f->n_line);
 	assert_rows(f2->samples.msg, f->samples.msg, f->samples.n_msgs, sizeof *f->samples.msg);
-	assert_rows(f2->samples.heard, f->samples.heard, f->samples.n_heard,
-		    sizeof *f->samples.heard);
+	assert_rows(f2->samples.broadcasts, f->samples.broadcasts, f->samples.n_broadcasts,
+		    sizeof *f->samples.broadcasts);
 	assert_ptr_equal(f2->drawn_by, f->drawn_by);
 	assert_true(f->failed ? !strcmp(f2->failed, f->failed) : !f2->failed);
 }

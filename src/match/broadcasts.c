@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heard.c - rows of a message table -> broadcasts that two clocks received
+ * broadcasts.c - rows of a message table -> broadcasts that two clocks received
  *
  * In    rows in the order of the table
  * Out   the two receive stamps of what one clock sent once, by its stamp
- * Why   what both heard at almost the same time tells their clocks apart without any delay between
+ * Why   what both received at almost the same time tells their clocks apart without any delay between
  *       them (Scheuermann et al.; Poirier 2010, sections 2.3 and 4.1)
  * Not   what the sender is to each of them: those are messages and nothing else
  *
@@ -17,7 +17,7 @@
 
 enum { MAX_STEPS = 64 };
 
-void usk_heard_free(struct usk_heard *h)
+void usk_broadcasts_free(struct usk_broadcasts *h)
 {
 	free(h->row);
 	free(h->newest);
@@ -26,7 +26,7 @@ void usk_heard_free(struct usk_heard *h)
 	h->n = 0;
 }
 
-void usk_heard_add(struct usk_heard *h, const struct usk_msg *m)
+void usk_broadcasts_add(struct usk_broadcasts *h, const struct usk_msg *m)
 {
 	if (m->from == m->to) {
 		return;
