@@ -275,6 +275,36 @@ static void hear_ptp(const struct ptp *x, bool frame, enum usk_side whose, int64
 	bytes_free(&f);
 }
 
+/* Who sent it says the cooked header, and on the master a Sync is seen before its stamp. */
+static void test_ptp_cooked(void **state)
+{
+	(void)state;
+	const struct ptp one = { SYNC, 0, false, 5, 1700000037 };
+	listen_for("ptp");
+	for (unsigned type = 0; type <= 4; type++) {
+		for (unsigned version = 1; version <= 2; version++) {
+			struct bytes f = { .big = true };
+			size_t row;
+			put16(&f, version == 1 ? type : 0x88f7);
+			put_zeros(&f, 8);
+			put8(&f, version == 1 ? 0 : type);
+			put_zeros(&f, version == 1 ? 3 : 9);
+			if (version == 1) {
+				put16(&f, 0x88f7);
+			}
+			put_ptp(&f, &one);
+			const struct usk_record r = { .time_ns = NOW,
+						      .data = f.data,
+						      .captured = (uint32_t)f.n,
+						      .length = (uint32_t)f.n };
+			got = usk_listen(listener, &r, version == 1 ? LINK_SLL : LINK_SLL2, &row,
+					 &n_got);
+			assert_int_equal(n_got, type != 4);
+			bytes_free(&f);
+		}
+	}
+}
+
 static void test_ptp(void **state)
 {
 	(void)state;
@@ -453,6 +483,39 @@ static void test_krb5(void **state)
 	}
 }
 
+/* The same error in lengths of 1 to 4 bytes more than need be: three are read, as no error is
+ * longer than 16 MiB. */
+static void test_krb5_lengths(void **state)
+{
+	(void)state;
+	static const char fields[] = "\xa4\x11\x18\x0f"
+				     "20231114221320Z"
+				     "\xa5\x05\x02\x03\x07\xa1\x20";
+	for (unsigned outer = 1; outer <= 5; outer++) {
+		for (size_t less = 0; less < 2; less++) {
+			struct bytes q = { .big = true }, b = { .big = true };
+			put16(&q, 0x6a00);
+			put8(&b, 0x7e);
+			put8(&b, 0x80 | outer);
+			put_zeros(&b, outer - 1);
+			put8(&b, sizeof fields + 2);
+			put8(&b, 0x30);
+			put8(&b, 0x81);
+			put8(&b, sizeof fields - 1);
+			put(&b, fields, sizeof fields - 1 - less);
+			listen_for("krb5");
+			hear(false, UDP, 40000, 88, &q, NOW + 1);
+			hear(true, UDP, 40000, 88, &b, NOW + 2);
+			assert_int_equal(n_got, outer <= 3 && !less ? 2 : 0);
+			if (n_got) {
+				expect(1, true, NOW + 2, NOW + 500 * MS);
+			}
+			bytes_free(&q);
+			bytes_free(&b);
+		}
+	}
+}
+
 static void test_smb2(void **state)
 {
 	(void)state;
@@ -487,16 +550,24 @@ static void test_smb2(void **state)
 
 /* ---- 802.11 ------------------------------------------------------------------------------ */
 
-/* flags < 0: without radiotap. */
-static void hear_beacon(unsigned kind, int flags, uint32_t has, enum usk_side whose, size_t cut)
+/* flags < 0: without radiotap. more: words that follow the one that says what there is. */
+static void hear_beacon(unsigned kind, int flags, uint32_t has, uint32_t more, enum usk_side whose,
+			size_t cut)
 {
 	struct bytes b = { 0 };
 	size_t row;
 	if (flags >= 0) {
+		size_t fields = 8 + 4 * more;
+		size_t counter = has & 1 ? (8 - fields % 8) % 8 + 8 : 0;
 		put16(&b, 0);
-		put16(&b, has & 1 ? 20 : 12);
-		put32(&b, has);
-		put_zeros(&b, has & 1 ? 8 : 0);
+		put16(&b, (unsigned)(fields + counter + 4));
+		for (uint32_t i = 0; i <= more; i++) {
+			put32(&b, (i ? 0 : has) | (uint32_t)(i < more) << 31);
+		}
+		/* What is read as flags a byte too early says "damaged". */
+		for (size_t i = 0; i < counter; i++) {
+			put8(&b, 0x40);
+		}
 		put32(&b, (uint32_t)flags);
 	}
 	put16(&b, kind);
@@ -516,7 +587,7 @@ static void test_wlan(void **state)
 {
 	(void)state;
 	listen_for("wlan");
-	hear_beacon(0x80, -1, 0, USK_SIDE_UNKNOWN, SIZE_MAX);
+	hear_beacon(0x80, -1, 0, 0, USK_SIDE_UNKNOWN, SIZE_MAX);
 	assert_int_equal(n_got, 1);
 	expect(0, true, NOW, 5000001000);
 	assert_string_equal(got[0].of, "02:11:22:33:44:55");
@@ -537,11 +608,14 @@ static void test_wlan(void **state)
 		{ 0x4080, 0, 2, USK_SIDE_UNKNOWN, 0 }, /* encrypted */
 	};
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		hear_beacon(cases[i].kind, cases[i].flags, cases[i].has, cases[i].side, SIZE_MAX);
-		assert_int_equal(n_got, cases[i].readings);
+		for (uint32_t more = 0; more < 4; more++) {
+			hear_beacon(cases[i].kind, cases[i].flags, cases[i].has, more,
+				    cases[i].side, SIZE_MAX);
+			assert_int_equal(n_got, cases[i].readings);
+		}
 	}
 	for (size_t cut = 0; cut < 20 + 32; cut++) {
-		hear_beacon(0x80, 0, 3, USK_SIDE_UNKNOWN, cut);
+		hear_beacon(0x80, 0, 3, 0, USK_SIDE_UNKNOWN, cut);
 		assert_int_equal(n_got, 0);
 	}
 }
@@ -600,9 +674,11 @@ int main(void)
 		cmocka_unit_test(test_ntp_broadcast),
 		cmocka_unit_test(test_ntp_eras),
 		cmocka_unit_test(test_ptp),
+		cmocka_unit_test(test_ptp_cooked),
 		cmocka_unit_test(test_rtcp),
 		cmocka_unit_test(test_http),
 		cmocka_unit_test(test_krb5),
+		cmocka_unit_test(test_krb5_lengths),
 		cmocka_unit_test(test_smb2),
 		cmocka_unit_test(test_wlan),
 		cmocka_unit_test(test_names),
