@@ -52,7 +52,8 @@ static void turn(struct clock *c, int64_t raw, int64_t step, int64_t rate)
 }
 
 /* Lines a second apart, and 0.1 ms behind each step. told: with the kernel's state. */
-static struct usk_clock_log log_of(const struct clock *c, int seconds, bool told, int hole)
+static struct usk_clock_log log_from(const struct clock *c, int from, int seconds, bool told,
+				     int hole)
 {
 	struct usk_clock_log out;
 	struct usk_input in;
@@ -64,7 +65,10 @@ static struct usk_clock_log log_of(const struct clock *c, int seconds, bool told
 	fputs("# unskew clock log, raw clock of boot x, host y\n"
 	      "clock,before_ns,time_ns,after_ns,rate_e12,status,event\n",
 	      f);
-	for (int64_t k = 0; k <= seconds; k++) {
+	while (next < c->n && c->piece[next].raw_ns < from * SECOND) {
+		next++;
+	}
+	for (int64_t k = from; k <= seconds; k++) {
 		int64_t raw = k * SECOND;
 		bool set = false;
 		for (; next < c->n && c->piece[next].raw_ns + 100000 < raw; next++) {
@@ -94,6 +98,11 @@ static struct usk_clock_log log_of(const struct clock *c, int seconds, bool told
 	usk_input_close(&in);
 	free(text);
 	return out;
+}
+
+static struct usk_clock_log log_of(const struct clock *c, int seconds, bool told, int hole)
+{
+	return log_from(c, 0, seconds, told, hole);
 }
 
 static struct usk_carry *carry_of(const struct clock *c, int seconds, bool told, int hole,
@@ -217,6 +226,106 @@ static void test_epochs(void **state)
 	free(why);
 }
 
+/* No stamp lies in the gap that unwrapped time leaves where a clock fell. */
+static bool in_gap(const struct usk_epochs *e, int64_t at)
+{
+	bool in = false;
+	for (size_t i = 0; i < e->n; i++) {
+		in = in || (at > e->epoch[i].before_ns + (i ? e->epoch[i - 1].shift_ns : 0) &&
+			    at < e->epoch[i].after_ns + e->epoch[i].shift_ns);
+	}
+	return in;
+}
+
+/* Between two corners both bounds are straight. */
+static void check_corners(const struct usk_carry *y, int64_t first, int64_t last)
+{
+	int64_t *corner;
+	size_t n = usk_carry_corners(y, first, last, &corner);
+	assert_true(n >= 2 && corner[0] == first && corner[n - 1] == last);
+	for (size_t i = 0; i + 1 < n; i++) {
+		int64_t d = (corner[i + 1] - corner[i]) / 4;
+		struct usk_raw r[3];
+		for (int64_t k = 0; k < 3; k++) {
+			r[k] = usk_carry_raw(y, corner[i] + (k + 1) * d);
+		}
+		int64_t lo = r[0].lo_ns + (r[2].lo_ns - r[0].lo_ns) / 2 - r[1].lo_ns;
+		int64_t hi = r[0].hi_ns + (r[2].hi_ns - r[0].hi_ns) / 2 - r[1].hi_ns;
+		if (!in_gap(y->epochs, corner[i] + 2 * d) &&
+		    (lo < -2 || lo > 2 || hi < -2 || hi > 2)) {
+			fail_msg("between corners %lld and %lld: bent by %lld, %lld",
+				 (long long)(corner[i] - START), (long long)(corner[i + 1] - START),
+				 (long long)lo, (long long)hi);
+		}
+	}
+	free(corner);
+}
+
+/* A clock that was set back thrice, logged for a part of the time: in it each stamp is where it
+ * was, and before and behind it time goes on from the nearest line as unwrapped time does. */
+static void test_part(void **state)
+{
+	enum { FALLS = 3, ALL = 100 };
+	struct clock c = { .n = 0 };
+	struct usk_epoch fall[FALLS];
+	(void)state;
+	turn(&c, 0, 0, 0);
+	for (size_t i = 0; i < FALLS; i++) {
+		int64_t raw = (20 + 30 * (int64_t)i) * SECOND + 5000;
+		turn(&c, raw, -(3 + (int64_t)i) * SECOND, 0);
+		int64_t shift = i ? fall[i - 1].shift_ns : 0;
+		fall[i] = (struct usk_epoch){ .before_ns = read_clock(&c, raw - 1000),
+					      .after_ns = read_clock(&c, raw + 1000) };
+		fall[i].shift_ns = fall[i].before_ns + shift - fall[i].after_ns + USK_EPOCH_GAP_NS;
+	}
+	const struct usk_epochs e = { fall, FALLS };
+	for (int from = 0; from < ALL; from += 10) {
+		for (int to = from + 9; to <= ALL; to += 30) {
+			struct usk_clock_log log = log_from(&c, from, to, true, 0);
+			struct usk_carry *y;
+			char *why =
+				usk_carry_of(&log, &e, START,
+					     read_clock(&c, ALL * SECOND) + fall[2].shift_ns, &y);
+			if (why) {
+				fail_msg("%d to %d: %s", from, to, why);
+			}
+			assert_false(y->whole);
+			/* Raw time is counted so that the first line's is its own stamp. */
+			const int64_t begin = from * SECOND, end = to * SECOND;
+			const int64_t less = read_clock(&c, begin + 20) - begin;
+			const int64_t first = usk_carry_line(y, 0);
+			const int64_t last = usk_carry_line(y, y->log.n - 1);
+			for (int64_t raw = SECOND; raw < 99 * SECOND; raw += 77777777) {
+				size_t k = 0;
+				while (k < FALLS && c.piece[k + 1].raw_ns <= raw) {
+					k++;
+				}
+				int64_t u = read_clock(&c, raw) + (k ? fall[k - 1].shift_ns : 0);
+				struct usk_raw r = usk_carry_raw(y, u);
+				int64_t lo = raw + less, hi = lo, most = 2000;
+				if (raw < begin) {
+					lo = hi = first + (u - first) + begin + less - first;
+					most = 60;
+				} else if (raw > end) {
+					lo = hi = end + less + (u - last);
+					most = 60;
+				}
+				if (r.lo_ns > lo + 20 || r.hi_ns < hi - 20 ||
+				    r.hi_ns - r.lo_ns > most) {
+					fail_msg("%d to %d, at raw %lld: [%lld, %lld]", from, to,
+						 (long long)raw, (long long)(r.lo_ns - lo),
+						 (long long)(r.hi_ns - lo));
+				}
+				int64_t back = usk_carry_shown(y, (r.lo_ns + r.hi_ns) / 2, true);
+				assert_in_range(back - u + SECOND, SECOND - 60, SECOND + 60);
+			}
+			check_corners(y, START + SECOND,
+				      read_clock(&c, 99 * SECOND) + fall[2].shift_ns);
+			usk_carry_free(y);
+		}
+	}
+}
+
 static void test_holes(void **state)
 {
 	struct clock c = { .n = 0 };
@@ -244,7 +353,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_constant), cmocka_unit_test(test_slewed),
 		cmocka_unit_test(test_set),	 cmocka_unit_test(test_epochs),
-		cmocka_unit_test(test_holes),
+		cmocka_unit_test(test_part),	 cmocka_unit_test(test_holes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-enum { MOST = 3000 };
+enum { MOST = 6000 };
 
 /* Messages between clocks 0 (reference) and 1. */
 struct list {
@@ -328,12 +328,58 @@ static void test_some_methods(void **state)
 	usk_comparison_free(NULL);
 }
 
+/* Of many exchanges fewer margins are handed over, in order, and none of those left out is less or
+ * more than all that are kept beside it. */
+static void test_many_margins(void **state)
+{
+	(void)state;
+	enum { ALL = 2600, BESIDE = 5 };
+	static struct list l;
+	static double least[ALL], largest[ALL], margin[ALL];
+	struct usk_rng r;
+	usk_rng_seed(&r, 9);
+	for (int64_t i = 0; i < ALL; i++) {
+		int64_t t1 = i * 1000000, there = 10000 + (int64_t)usk_rng_below(&r, 90000);
+		int64_t t2 = t1 + there, t3 = t2 + 5000;
+		int64_t t4 = t3 + 10000 + (int64_t)usk_rng_below(&r, 90000);
+		add(&l, false, t1, t2 + 777);
+		add(&l, true, t3 + 777, t4);
+		margin[i] = (double)(t4 - t1 - (t3 - t2)) / 2;
+		least[i] = 1e18;
+		largest[i] = -1e18;
+	}
+	struct usk_comparison *c = compare(&l, 0);
+	const struct usk_compared_pair *p = &c->pair[0];
+	assert_int_equal(p->exchanges, ALL);
+	assert_in_range(p->n_margins, 1000, 2000);
+	for (size_t k = 0; k < p->n_margins; k++) {
+		const struct usk_margin *m = &p->margin[k];
+		assert_true(!k || m[-1].t1_ns < m->t1_ns);
+		int64_t i = m->t1_ns / 1000000;
+		if (i < 0 || i >= ALL || m->margin_ns < margin[i] - 2 ||
+		    m->margin_ns > margin[i] + 2) {
+			fail_msg("margin %zu, at %lld ns: %.1f", k, (long long)m->t1_ns,
+				 m->margin_ns);
+		}
+		for (int64_t at = i - BESIDE; at <= i + BESIDE; at++) {
+			if (at >= 0 && at < ALL) {
+				least[at] = m->margin_ns < least[at] ? m->margin_ns : least[at];
+				largest[at] =
+					m->margin_ns > largest[at] ? m->margin_ns : largest[at];
+			}
+		}
+	}
+	for (size_t i = 0; i < ALL; i++) {
+		assert_true(least[i] <= margin[i] + 2 && margin[i] <= largest[i] + 2);
+	}
+	usk_comparison_free(c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_counted_again),
-		cmocka_unit_test(test_wander),
-		cmocka_unit_test(test_by_hand),
+		cmocka_unit_test(test_many_margins), cmocka_unit_test(test_counted_again),
+		cmocka_unit_test(test_wander),	     cmocka_unit_test(test_by_hand),
 		cmocka_unit_test(test_some_methods),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

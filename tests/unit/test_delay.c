@@ -131,6 +131,8 @@ static const struct {
 	{ "a,b,50us\n", "has no column" },
 	{ "sender,receiver\n", "has no column \"model\"" },
 	{ "sender,receiver,model\na,b\n", "line 2: the row is too short" },
+	{ "model,receiver,sender\n50us,b\n", "line 2: the row is too short" },
+	{ "sender,model,receiver\na,50us\n", "line 2: the row is too short" },
 	{ "sender,receiver,model\na,b,soon\n", "line 2: \"soon\"" },
 	{ "sender,receiver,model\na,b,\"1us\n", "line 2: a quote" },
 	{ "sender,receiver,model\na,b,1us\nb,a,1us\na,b,2us\n", "lines 2 and 4" },
