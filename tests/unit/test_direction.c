@@ -246,14 +246,16 @@ static void test_hops_vary(void **state)
 }
 
 /*
- * A host that forwards has every packet twice, in and out. What comes from q passes p's first
- * sighting after q sent it, and what goes to q was seen at p before.
+ * A host that forwards has every packet twice, in and out; a router takes a hop from it, a bridge does
+ * not. What comes from q passes p's first sighting after q sent it, and what goes to q was seen at p
+ * before.
  */
 static void test_forwarded(void **state)
 {
 	(void)state;
-	for (int f = 0; f < 2; f++) {
-		struct scene s = { .no_ticks = f };
+	for (int f = 0; f < 4; f++) {
+		struct scene s = { .no_ticks = f & 1 };
+		const uint8_t hop = f & 2 ? 0 : 1;
 		s.eye[0].link = LINK_SLL;
 		s.eye[1].local = "10.0.0.2";
 		uint32_t a = 100, b = 200;
@@ -263,7 +265,7 @@ static void test_forwarded(void **state)
 			p.src = HOST_R; /* behind p */
 			p.ttl = 64;
 			see_cooked(&s, 0, t, &p, 0);
-			p.ttl = 63;
+			p.ttl = (uint8_t)(64 - hop);
 			see_cooked(&s, 0, t + 20000, &p, 4);
 			p.cooked = 0;
 			scene_see(&s, 1, t + 200000, &p);
@@ -275,9 +277,9 @@ static void test_forwarded(void **state)
 			p.dst = HOST_R;
 			p.ttl = 64;
 			scene_see(&s, 1, t + MS, &p);
-			p.ttl = 63;
+			p.ttl = (uint8_t)(64 - hop);
 			see_cooked(&s, 0, t + MS + 180000, &p, 0);
-			p.ttl = 62;
+			p.ttl = (uint8_t)(64 - 2 * hop);
 			see_cooked(&s, 0, t + MS + 200000, &p, 4);
 			scene_allow(&s, 1, t + MS, t + MS + 180000);
 			b += 60;
