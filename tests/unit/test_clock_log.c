@@ -170,6 +170,30 @@ static void test_slewed(void **state)
 	}
 }
 
+/* One that does so once between each two lines: what the neighbours show bounds nothing there, what
+ * the kernel was told does. */
+static void test_slewed_always(void **state)
+{
+	const struct usk_epochs none = { 0 };
+	struct usk_rng r;
+	(void)state;
+	for (uint64_t seed = 0; seed < 50; seed++) {
+		struct clock c = { .n = 0 };
+		usk_rng_seed(&r, seed);
+		turn(&c, 0, 0, 20000000);
+		for (int64_t k = 0; k < 300; k++) {
+			turn(&c, k * SECOND + 1000 + (int64_t)usk_rng_below(&r, SECOND - 2000), 0,
+			     (int64_t)usk_rng_below(&r, 1000000000) - 500000000);
+		}
+		struct usk_carry *y = carry_of(&c, 300, true, 0, &none);
+		assert_true(y->whole);
+		for (int i = 0; i < 5000; i++) {
+			check(&c, y, (int64_t)usk_rng_below(&r, 300 * SECOND), 0, 3000000);
+		}
+		usk_carry_free(y);
+	}
+}
+
 /* Forward steps, backward ones that no record shows, and slews. */
 static void test_set(void **state)
 {
@@ -351,9 +375,10 @@ static void test_holes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_constant), cmocka_unit_test(test_slewed),
-		cmocka_unit_test(test_set),	 cmocka_unit_test(test_epochs),
-		cmocka_unit_test(test_part),	 cmocka_unit_test(test_holes),
+		cmocka_unit_test(test_constant),      cmocka_unit_test(test_slewed),
+		cmocka_unit_test(test_slewed_always), cmocka_unit_test(test_set),
+		cmocka_unit_test(test_epochs),	      cmocka_unit_test(test_part),
+		cmocka_unit_test(test_holes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
