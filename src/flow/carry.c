@@ -105,7 +105,6 @@ static bool match_epochs(struct usk_carry *c)
 		*x = (struct usk_log_epoch){ at, l->n_pieces - 1, i ? e->epoch[i - 1].shift_ns : 0,
 					     false, ended };
 		if (i == e->n || ended) {
-			x->first = ended ? l->n_pieces - 1 : at;
 			continue;
 		}
 		while (next < l->n_pieces && !is_fall(l, next, &e->epoch[i])) {

@@ -155,7 +155,8 @@ static void test_slewed(void **state)
 		struct clock c = { .n = 0 };
 		usk_rng_seed(&r, seed);
 		turn(&c, 0, 0, 20000000);
-		for (int64_t raw = 5 * SECOND; raw < 290 * SECOND;
+		/* Between the first two lines, too. */
+		for (int64_t raw = SECOND / 3; raw < 300 * SECOND;
 		     raw += 3 * SECOND + (int64_t)usk_rng_below(&r, 9 * SECOND)) {
 			int64_t most = seed % 2 ? 1000000000 : 10000000;
 			turn(&c, raw, 0,
@@ -208,7 +209,13 @@ static void test_set(void **state)
 		     raw += 5 * SECOND + (int64_t)usk_rng_below(&r, 9 * SECOND)) {
 			int64_t size = (int64_t)usk_rng_below(&r, 3) ? 2 * SECOND : 100000;
 			int64_t step = (int64_t)usk_rng_below(&r, (uint64_t)size);
-			turn(&c, raw, usk_rng_below(&r, 4) ? step : -(step % 300000), 7000000);
+			int64_t rate = 7000000;
+			if (seed % 2) { /* and a slew before the last line */
+				rate = (int64_t)usk_rng_below(&r, 1000000000) - 500000000;
+				int64_t line = (raw - 1) / SECOND * SECOND;
+				turn(&c, line - 1 - (int64_t)usk_rng_below(&r, SECOND), 0, rate);
+			}
+			turn(&c, raw, usk_rng_below(&r, 4) ? step : -(step % 300000), rate);
 		}
 		struct usk_carry *y = carry_of(&c, 300, true, 0, &none);
 		for (int i = 0; i < 5000; i++) {

@@ -266,6 +266,28 @@ static void test_refused(void **state)
 	usk_clocks_free(c);
 }
 
+/* No options are the stated ones: bands as wide as may be, and nothing is replaced. */
+static void test_manifest_defaults(void **state)
+{
+	(void)state;
+	const struct usk_manifest_file files[] = { { "x/b.pftrace", 1 }, { "a.pftrace", 0 } };
+	struct usk_clocks *c = clocks(false);
+	struct usk_err err = { 0 };
+	char *path = file("d.json");
+	assert_int_equal(usk_perfetto_manifest(files, 2, c, path, NULL, NULL, &err), USK_OK);
+	json_t *root = drawn(path);
+	const char *clock;
+	assert_int_equal(json_unpack(root, "{s:{s:{s:s}}}", "perfetto_manifest", "trace_time",
+				     "clock", &clock),
+			 0);
+	assert_string_equal(clock, "REALTIME");
+	json_decref(root);
+	assert_int_equal(usk_perfetto_manifest(files, 2, c, path, NULL, NULL, &err), USK_EIO);
+	unlink(path);
+	free(path);
+	usk_clocks_free(c);
+}
+
 /* The one offset is in the middle of all, and none is further off than it says. */
 static void test_manifest(void **state)
 {
@@ -421,7 +443,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_times),	     cmocka_unit_test(test_epochs),
 		cmocka_unit_test(test_put_far_back), cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_manifest),     cmocka_unit_test(test_source_fails),
+		cmocka_unit_test(test_manifest),
+		cmocka_unit_test(test_manifest_defaults),     cmocka_unit_test(test_source_fails),
 		cmocka_unit_test(test_states),
 	};
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
