@@ -3,14 +3,17 @@
  * library.c - a program that knows what is installed alone: unskew.h and the shared library
  *
  * Messages in memory both ways between two clocks that are OFFSET apart, one of which loses 1 us a
- * second: the band holds the truth, and what was misused is refused with a sentence.
+ * second: the band holds the truth, what was misused is refused with a sentence, and the program's own
+ * descriptors stay open.
  */
 #include <unskew.h>
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define OFFSET INT64_C(5000000000)
 #define START  INT64_C(1700000000000000000)
@@ -28,10 +31,41 @@ static int fail(const char *what, const struct usk_err *err)
 	return 1;
 }
 
+/* One message each that is wrong in one way, or at the limit. */
+static int limits(const char *const name[2])
+{
+	const int64_t most = USK_TIME_MAX;
+	const struct {
+		struct usk_msg msg;
+		enum usk_status status;
+	} cases[] = {
+		{ { .sent_ns = most, .received_ns = -most, .from = 1, .to = 0 }, USK_OK },
+		{ { .sent_ns = -most, .received_ns = most, .from = 0, .to = 1 }, USK_OK },
+		{ { .sent_ns = most + 1, .from = 0, .to = 1 }, USK_ERANGE },
+		{ { .sent_ns = -most - 1, .from = 0, .to = 1 }, USK_ERANGE },
+		{ { .received_ns = most + 1, .from = 0, .to = 1 }, USK_ERANGE },
+		{ { .received_ns = -most - 1, .from = 0, .to = 1 }, USK_ERANGE },
+		{ { .from = 2, .to = 1 }, USK_EUSAGE },
+		{ { .from = 1, .to = 2 }, USK_EUSAGE },
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct usk_trace *t = NULL;
+		struct usk_err err = { 0 };
+		if (usk_trace_of_messages(name, 2, &cases[i].msg, 1, &t, &err) != cases[i].status ||
+		    (cases[i].status == USK_EUSAGE && !strstr(err.msg, "clock 2"))) {
+			fprintf(stderr, "message %zu: ", i);
+			return fail("not as it should be", &err);
+		}
+		usk_trace_close(cases[i].status ? NULL : t);
+	}
+	return 0;
+}
+
 int main(void)
 {
 	static const char *const name[] = { "client", "server" };
 	static const char *const same[] = { "client", "client" };
+	const int was = fcntl(STDIN_FILENO, F_GETFD);
 	struct usk_msg msg[N];
 	struct usk_trace *trace;
 	struct usk_clocks *clocks;
@@ -77,6 +111,7 @@ int main(void)
 	usk_map_free(map);
 	usk_clocks_free(clocks);
 	usk_trace_close(trace);
+	wrong = wrong || limits(name) || fcntl(STDIN_FILENO, F_GETFD) != was;
 	printf("%s %s\n", usk_version(), wrong ? "is wrong" : "is right");
 	return wrong;
 }
