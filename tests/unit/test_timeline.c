@@ -443,9 +443,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_times),	     cmocka_unit_test(test_epochs),
 		cmocka_unit_test(test_put_far_back), cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_manifest),
-		cmocka_unit_test(test_manifest_defaults),     cmocka_unit_test(test_source_fails),
-		cmocka_unit_test(test_states),
+		cmocka_unit_test(test_manifest),     cmocka_unit_test(test_manifest_defaults),
+		cmocka_unit_test(test_source_fails), cmocka_unit_test(test_states),
 	};
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
