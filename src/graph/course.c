@@ -322,14 +322,34 @@ static bool meet(const struct usk_span *a, const struct usk_span *b)
 	return a->from <= b->to && b->from <= a->to;
 }
 
+/* By span: where the first of it and all behind it begins. They are in their order, nearly: so few
+ * are looked at for each of others that are, too. */
+static size_t *least_from(const struct usk_spans *s)
+{
+	size_t *least = usk_grow(NULL, s->n + 1, sizeof *least);
+	least[s->n] = SIZE_MAX;
+	for (size_t i = s->n; i--;) {
+		size_t from = s->span[i].from;
+		least[i] = from < least[i + 1] ? from : least[i + 1];
+	}
+	return least;
+}
+
 static void mark_steps(struct usk_spans *s, const struct usk_spans *steps)
 {
+	size_t *own = least_from(s), *from = least_from(steps), first = 0;
 	for (size_t i = 0; i < s->n; i++) {
-		s->span[i].step = false;
-		for (size_t k = 0; k < steps->n; k++) {
-			s->span[i].step |= meet(&s->span[i], &steps->span[k]);
+		struct usk_span *x = &s->span[i];
+		while (first < steps->n && steps->span[first].to < own[i]) {
+			first++;
+		}
+		x->step = false;
+		for (size_t k = first; from[k] <= x->to && !x->step; k++) {
+			x->step = meet(x, &steps->span[k]);
 		}
 	}
+	free(own);
+	free(from);
 }
 
 bool usk_course_too_many(const struct usk_course *w)
@@ -343,16 +363,20 @@ bool usk_course_too_many(const struct usk_course *w)
 	return POINTS_A_STEP * steps.n >= shown && steps.n;
 }
 
-/* The first that meets a step, in its direction; or a new one, in their order. */
-static struct usk_span *span_for(struct usk_spans *s, const struct usk_span *step)
+/* The first that meets a step, in its direction, those before *first being passed; or a new one, in
+ * their order. */
+static struct usk_span *span_for(struct usk_spans *s, const struct usk_span *step, size_t *first)
 {
 	size_t at = 0;
-	for (size_t i = 0; i < s->n; i++) {
+	for (size_t i = *first; i < s->n; i++) {
 		if (meet(&s->span[i], step) && s->span[i].rises == step->rises) {
 			return &s->span[i];
 		}
+	}
+	for (size_t i = 0; i < s->n; i++) {
 		at += s->span[i].from <= step->from;
 	}
+	*first = at < *first ? at : *first;
 	s->span = usk_grow(s->span, s->n + 1, sizeof *s->span);
 	for (size_t i = s->n++; i > at; i--) {
 		s->span[i] = s->span[i - 1];
@@ -364,13 +388,18 @@ static struct usk_span *span_for(struct usk_spans *s, const struct usk_span *ste
 void usk_course_hold_steps(const struct usk_course *w, struct usk_spans *s)
 {
 	struct usk_spans steps = usk_course_steps(w);
+	size_t *from = least_from(&steps), first = 0;
 	for (size_t k = 0; k < steps.n; k++) {
 		const struct usk_span *step = &steps.span[k];
-		struct usk_span *x = span_for(s, step);
+		while (first < s->n && s->span[first].to < from[k]) {
+			first++;
+		}
+		struct usk_span *x = span_for(s, step, &first);
 		x->from = step->from < x->from ? step->from : x->from;
 		x->to = step->to > x->to ? step->to : x->to;
 	}
 	mark_steps(s, &steps);
+	free(from);
 	free(steps.span);
 }
 

@@ -181,20 +181,52 @@ void usk_doubts_note(const struct usk_course *w, struct usk_slope_range cone, st
 	free(with.p);
 }
 
+/* By bracket, in about their order: where the first of it and all behind it begins, and where the
+ * last of it and all before it ends. */
+struct reach {
+	int64_t *from, *to;
+};
+
+static struct reach reach_of(const struct usk_course *w, const struct usk_spans *s)
+{
+	struct reach r = { usk_grow(NULL, s->n + 1, sizeof *r.from),
+			   usk_grow(NULL, s->n + 1, sizeof *r.to) };
+	for (size_t k = 0; k < s->n; k++) {
+		int64_t x = w->p[s->span[k].to].x;
+		r.to[k] = k && r.to[k - 1] > x ? r.to[k - 1] : x;
+	}
+	for (size_t k = s->n; k--;) {
+		int64_t x = w->p[s->span[k].from].x;
+		r.from[k] = k + 1 < s->n && r.from[k + 1] < x ? r.from[k + 1] : x;
+	}
+	return r;
+}
+
+/* How many of v[n], which do not fall, are less than x? */
+static size_t count_under(const int64_t *v, size_t n, int64_t x)
+{
+	size_t lo = 0, hi = n;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		*(v[mid] < x ? &lo : &hi) = mid + (v[mid] < x);
+	}
+	return lo;
+}
+
 /* A bracket between two points, in the direction that these say, the first one or the last; its
  * number, or that of none. */
-static size_t between(const struct usk_course *w, const struct usk_spans *s,
+static size_t between(const struct usk_course *w, const struct usk_spans *s, const struct reach *r,
 		      const struct usk_course_point *a, const struct usk_course_point *b, bool last)
 {
-	size_t found = s->n;
-	for (size_t k = 0; k < s->n; k++) {
+	size_t from = count_under(r->to, s->n, a->x + 1), to = count_under(r->from, s->n, b->x);
+	for (size_t i = from; i < to; i++) {
+		size_t k = last ? to - 1 - (i - from) : i;
 		const struct usk_span *x = &s->span[k];
-		bool lies = w->p[x->from].x < b->x && w->p[x->to].x > a->x;
-		if (lies && x->rises == a->ceiling && (last || found == s->n)) {
-			found = k;
+		if (w->p[x->from].x < b->x && w->p[x->to].x > a->x && x->rises == a->ceiling) {
+			return k;
 		}
 	}
-	return found;
+	return s->n;
 }
 
 void usk_doubts_explain(const struct usk_course *w, const struct usk_spans *s, struct usk_calm *c)
@@ -204,13 +236,14 @@ void usk_doubts_explain(const struct usk_course *w, const struct usk_spans *s, s
 		return;
 	}
 	c->explained = usk_alloc(p->n_left_out, sizeof *c->explained);
+	struct reach r = reach_of(w, s);
 	struct usk_course with = *w;
 	make_room(&with);
 	for (size_t i = 0, at = w->n; i < p->n_left_out; i++) {
 		at = insert(&with, &p->left_out[i], at);
 		struct against g = against_of(&with, s->cone, at);
-		size_t k = g.before ? between(w, s, &with.p[g.from], &with.p[at], false) : 0;
-		size_t l = g.behind ? between(w, s, &with.p[at], &with.p[g.to], true) : 0;
+		size_t k = g.before ? between(w, s, &r, &with.p[g.from], &with.p[at], false) : 0;
+		size_t l = g.behind ? between(w, s, &r, &with.p[at], &with.p[g.to], true) : 0;
 		/* With more wander it may contradict nothing: that explains nothing. */
 		bool any = g.before || g.behind || g.fresh[0] || g.fresh[1];
 		/* One event is not both before and behind it. */
@@ -221,4 +254,6 @@ void usk_doubts_explain(const struct usk_course *w, const struct usk_spans *s, s
 		}
 	}
 	free(with.p);
+	free(r.from);
+	free(r.to);
 }
