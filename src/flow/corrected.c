@@ -462,7 +462,10 @@ enum usk_status usk_judge_corrected(struct parties *p, const struct fitted *fitt
 	const struct usk_sink *sink = p->opt->messages;
 	x.map = usk_alloc(p->n, sizeof(struct usk_map *));
 	x.one_sided = usk_alloc(p->n, sizeof(struct usk_map *));
+	problem->drawn = usk_alloc(2 * p->n, sizeof *problem->drawn);
 	enum usk_status status = solve_and_judge(&x, fitted, problem);
+	free(problem->drawn);
+	problem->drawn = NULL;
 	status = status ? status : count_outliers(&x);
 	if (!status && sink && sink->keep && p->n_pairs) {
 		sink->keep(sink->ctx);

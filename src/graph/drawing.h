@@ -30,6 +30,7 @@ struct usk_drawing {
 	size_t n_gates;
 	struct usk_knot *knot;
 	size_t n_knots;
+	struct usk_drawn *drawn; /* how it came out before, and now */
 };
 
 /** Corners of the bounds and gates of the estimate, from events (gates.c). */
@@ -37,6 +38,8 @@ void usk_draw_corners(struct usk_drawing *d);
 void usk_draw_gates(struct usk_drawing *d);
 /** Knots through them (knots.c). */
 void usk_draw_knots(struct usk_drawing *d);
+/** Bounds that go on between knots outside of all corners, as near as these allow (hold.c). */
+void usk_hold_bounds(struct usk_drawing *d);
 /** Jumps and disturbed stretches of the clock (jumps.c); reach: those that nothing is known behind
  * last until the end. */
 void usk_write_jumps(const struct usk_work *w, uint32_t i, struct usk_clock *k);

@@ -23,7 +23,7 @@
  *     estimate    one time for each event, in order (settle), inside the bounds
  *     repeated    but not of stamps that were shown twice
  *     ends        and of events that are bounded on one side
- *     publish     knots, few enough, whose chords hold the bounds (gates, knots); jumps
+ *     publish     knots, few enough, whose chords hold the bounds (gates, knots, hold); jumps
  *     written     what these put out of order nevertheless: solved with once more
  *     proof       which messages and stretches imply an answer's bounds (derive, chords)
  */
@@ -70,6 +70,12 @@ struct usk_likely {
 	int64_t early_ns;
 };
 
+/* How a clock's knots came out: the same sum, the same share of its width. */
+struct usk_drawn {
+	uint64_t sum; /* of what they rest on; 0: nothing was drawn */
+	int64_t share;
+};
+
 struct usk_graph_problem {
 	struct usk_model model;
 	int64_t max_skew_e12;
@@ -95,6 +101,9 @@ struct usk_graph_problem {
 	void (*progress)(void *ctx, double done, const char *what); /* may be NULL */
 	void *progress_ctx;
 	size_t n_notes; /* Out: so many notes were added, the last ones */
+	/* [2 n_clocks] What was drawn when it was solved before, so that it need not be sought again;
+	 * zeroed at first. NULL: that is not kept. */
+	struct usk_drawn *drawn;
 };
 
 /**

@@ -142,11 +142,13 @@ static void take_clocks(const struct islands *x, struct alone *a)
 	struct usk_graph_back *back = usk_alloc(n, sizeof *back);
 	a->c.clock = usk_alloc(n, sizeof *a->c.clock);
 	a->w.wander_e12 = usk_alloc(n, sizeof *a->w.wander_e12);
+	a->w.drawn = usk_alloc(2 * n, sizeof *a->w.drawn);
 	for (uint32_t i = 0; i < n; i++) {
 		a->c.clock[i] = x->c->clock[a->clock[i]];
 		a->c.clock[i].reference = i;
 		span[i] = x->p->span[a->clock[i]];
 		back[i] = x->p->back[a->clock[i]];
+		memcpy(&a->w.drawn[2 * i], &x->p->drawn[2 * a->clock[i]], 2 * sizeof *a->w.drawn);
 		a->p.reference = a->clock[i] == x->p->reference ? i : a->p.reference;
 	}
 	a->p.span = span;
@@ -219,6 +221,7 @@ static void give_clocks(struct islands *x, const struct alone *a)
 		struct usk_clock *k = &x->c->clock[a->clock[i]];
 		*k = a->c.clock[i];
 		k->reference = among_all(a, k->reference);
+		memcpy(&x->p->drawn[2 * a->clock[i]], &a->w.drawn[2 * i], 2 * sizeof *a->w.drawn);
 		for (size_t n = 0; n < k->n_path; n++) {
 			k->path[n] = among_all(a, k->path[n]);
 		}
@@ -277,6 +280,7 @@ static void solve_alone(struct islands *x, size_t island)
 	free(a.c.clock);
 	free(a.c.pair);
 	free(a.w.wander_e12);
+	free(a.w.drawn);
 	free(a.w.calm);
 	free(a.w.tied);
 	free(a.p.pair);
@@ -508,6 +512,8 @@ void usk_graph_solve(struct usk_clocks *c, struct usk_graph_problem *p)
 	struct usk_more more = { .n = p->n_more, .cap = p->n_more };
 	const struct usk_msg *asked = p->more;
 	size_t n_asked = p->n_more;
+	struct usk_drawn *own = p->drawn ? NULL : usk_alloc(2 * c->n_clocks, sizeof *own);
+	p->drawn = own ? own : p->drawn;
 	more.msg = usk_grow(NULL, more.n + 1, sizeof *more.msg);
 	if (more.n) {
 		memcpy(more.msg, asked, more.n * sizeof *more.msg);
@@ -521,5 +527,7 @@ void usk_graph_solve(struct usk_clocks *c, struct usk_graph_problem *p)
 	}
 	p->more = asked;
 	p->n_more = n_asked;
+	p->drawn = own ? NULL : p->drawn;
+	free(own);
 	free(more.msg);
 }

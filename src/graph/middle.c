@@ -16,7 +16,9 @@ static void solve(const struct usk_fit *fit, struct usk_clocks *c, struct usk_gr
 {
 	struct usk_msg *msg = usk_grow(NULL, fit->n_msgs + 1, sizeof *msg);
 	struct usk_more more = { .n = 0 };
+	struct usk_drawn drawn[4] = { { 0, 0 } };
 	size_t n = 0;
+	p->drawn = drawn;
 	for (size_t i = 0; i < fit->n_msgs; i++) {
 		struct usk_msg m = fit->msg[i];
 		if ((m.from == fit->a && m.to == fit->b) || (m.from == fit->b && m.to == fit->a)) {
@@ -32,6 +34,7 @@ static void solve(const struct usk_fit *fit, struct usk_clocks *c, struct usk_gr
 	} while (usk_written_messages(c, msg, n, &more));
 	p->more = NULL;
 	p->n_more = 0;
+	p->drawn = NULL;
 	free(more.msg);
 	free(msg);
 }

@@ -155,7 +155,9 @@ static void untie_ends(struct usk_drawing *all, int64_t first_ns, int64_t last_n
 static void draw_ends(struct usk_work *w, struct usk_drawing *d)
 {
 	uint32_t first = w->first[d->clock], end = w->first[d->clock + 1];
-	struct usk_drawing all = { .w = w, .clock = d->clock, .from = first, .to = end };
+	struct usk_drawing all = {
+		.w = w, .clock = d->clock, .from = first, .to = end, .drawn = d->drawn + 1
+	};
 	if (d->from == first && d->to == end) {
 		return;
 	}
@@ -243,7 +245,11 @@ static void write_beyond(const struct usk_work *w, uint32_t i, struct usk_clock 
 static void write_clock(struct usk_work *w, uint32_t i)
 {
 	struct usk_clock *k = &w->c->clock[i];
-	struct usk_drawing d = { .w = w, .clock = i, .from = w->first[i], .to = w->first[i + 1] };
+	struct usk_drawing d = { .w = w,
+				 .clock = i,
+				 .from = w->first[i],
+				 .to = w->first[i + 1],
+				 .drawn = &w->drawn[2 * i] };
 	bool any[2] = { false, false }, both = false, firm = false;
 	for (uint32_t e = d.from; e < d.to; e++) {
 		any[0] = any[0] || w->lo_ns[e] != USK_NONE;

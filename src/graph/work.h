@@ -173,6 +173,8 @@ struct usk_work {
 	bool hulls;		       /* events of hulls alone: lines ask for no more */
 	bool *some;		       /* not all points became events */
 
+	struct usk_drawn *drawn; /* [2 n_clocks] by clock: its knots, those to its ends */
+
 	/* Published. */
 	uint32_t *pairs_of;	/* by clock: so many are tied */
 	int64_t *lo_ns, *hi_ns; /* of T, rounded outwards; USK_NONE: none */

@@ -51,10 +51,18 @@ static struct usk_xy flip(struct usk_xy p)
 }
 
 /* <0, 0, >0 as p is under, on, over l. */
-static int over(struct usk_xy p, const struct line *l)
+static inline int over(struct usk_xy p, const struct line *l)
 {
-	usk_i128 rise = l->s.num * ((usk_i128)p.x - l->p.x);
-	usk_i128 up = ((usk_i128)p.y - l->p.y) * l->s.den;
+	usk_i128 rise, up;
+	int64_t dx, dy, num = (int64_t)l->s.num, den = (int64_t)l->s.den;
+	if (num == l->s.num && den == l->s.den && !__builtin_sub_overflow(p.x, l->p.x, &dx) &&
+	    !__builtin_sub_overflow(p.y, l->p.y, &dy)) { /* as nearly always: half the products */
+		rise = (usk_i128)num * dx;
+		up = (usk_i128)dy * den;
+	} else {
+		rise = l->s.num * ((usk_i128)p.x - l->p.x);
+		up = ((usk_i128)p.y - l->p.y) * l->s.den;
+	}
 	return (up > rise) - (up < rise);
 }
 
@@ -64,7 +72,7 @@ static usk_i128 at(const struct line *l, int64_t x)
 }
 
 /* The highest of the steepest lines; false: no line is. */
-static bool highest(const struct link *k, int side, struct line *out)
+static inline bool highest(const struct link *k, int side, struct line *out)
 {
 	const struct usk_xy *upper = k->chain[!side];
 	if (k->top[side].leans) {
@@ -80,14 +88,14 @@ static bool highest(const struct link *k, int side, struct line *out)
 }
 
 /* Can a line of the link pass over p? */
-static bool passes(const struct link *k, int side, struct usk_xy p)
+static inline bool passes(const struct link *k, int side, struct usk_xy p)
 {
 	struct line l;
 	return !highest(k, side, &l) || over(p, &l) <= 0;
 }
 
 /* Lines have to pass under p from now on. */
-static void narrow(struct link *k, int side, struct usk_xy p, size_t gate)
+static inline void narrow(struct link *k, int side, struct usk_xy p, size_t gate)
 {
 	struct extreme *top = &k->top[side];
 	if (!k->n[side] || (top->leans && over(p, &top->line) >= 0)) {
@@ -106,25 +114,34 @@ struct ends {
 	struct usk_xy at[2];
 };
 
-/* Returns the side that no line passes, or -1: then both count from now on. */
-static int pass(struct link *k, const struct ends *e, size_t gate)
+static inline void push(struct link *k, int side, struct usk_xy p)
 {
-	for (int side = 0; side < 2; side++) {
-		if (e->has[side] && !passes(k, side, e->at[side])) {
-			return side;
-		}
+	if (k->n[side] == k->cap[side]) {
+		k->chain[side] = usk_room(k->chain[side], k->n[side], &k->cap[side], sizeof p);
 	}
-	for (int side = 0; side < 2; side++) {
-		if (e->has[side]) {
-			narrow(k, !side, flip(e->at[side]), gate);
-		}
+	k->n[side] = usk_hull_push(k->chain[side], k->n[side], p);
+}
+
+/* Returns the side that no line passes, or -1: then both count from now on. */
+static inline int pass(struct link *k, const struct ends *e, size_t gate)
+{
+	if (e->has[0] && !passes(k, 0, e->at[0])) {
+		return 0;
 	}
-	for (int side = 0; side < 2; side++) {
-		if (e->has[side]) {
-			k->chain[side] = usk_room(k->chain[side], k->n[side], &k->cap[side],
-						  sizeof *k->chain[0]);
-			k->n[side] = usk_hull_push(k->chain[side], k->n[side], e->at[side]);
-		}
+	if (e->has[1] && !passes(k, 1, e->at[1])) {
+		return 1;
+	}
+	if (e->has[0]) {
+		narrow(k, 1, flip(e->at[0]), gate);
+	}
+	if (e->has[1]) {
+		narrow(k, 0, flip(e->at[1]), gate);
+	}
+	if (e->has[0]) {
+		push(k, 0, e->at[0]);
+	}
+	if (e->has[1]) {
+		push(k, 1, e->at[1]);
 	}
 	return -1;
 }
@@ -239,18 +256,18 @@ static struct line middle(const struct link *k, int64_t x0, int64_t x1)
 	return (struct line){ p[0], { (usk_i128)p[1].y - p[0].y, (usk_i128)x1 - x0 } };
 }
 
-/* Is x that of one of p[n], those before *at being passed? */
-static bool among(const struct usk_xy *p, size_t n, size_t *at, int64_t x)
+/* Is x one of v[n], those before *at being passed? */
+static bool among(const int64_t *v, size_t n, size_t *at, int64_t x)
 {
-	while (*at < n && p[*at].x < x) {
+	while (*at < n && v[*at] < x) {
 		++*at;
 	}
-	return *at < n && p[*at].x == x;
+	return *at < n && v[*at] == x;
 }
 
 size_t usk_polyline(usk_gate_at *gate, const void *row, size_t n, int64_t least_e12,
-		    int64_t most_e12, const struct usk_xy *beside, size_t n_beside,
-		    size_t most_knots, struct usk_xy **out)
+		    int64_t most_e12, const int64_t *beside, size_t n_beside, size_t most_knots,
+		    struct usk_xy **out)
 {
 	const int64_t e12 = INT64_C(1000000000000);
 	const struct row r = { gate, row, n };

@@ -39,13 +39,13 @@ typedef struct usk_gate usk_gate_at(const void *row, size_t i);
  * per 10^12, are avoided unless nothing else passes. Both coordinates are rounded to the nearest
  * integer in the end, so a gate may be missed by 1.
  *
- * most_knots  gives up where there are more whose x is that of none of beside, sorted by x
+ * most_knots  gives up where there are more whose x is none of beside, which is sorted
  * out  free() it; the first knot is at the first gate's x, the last at the last one's
  * Returns how many, at least 2; 0: it gave up. Cost: O(n log n), each gate asked for a few times at
  * most; memory for knots and two hulls of gates' ends.
  */
 size_t usk_polyline(usk_gate_at *gate, const void *row, size_t n, int64_t least_e12,
-		    int64_t most_e12, const struct usk_xy *beside, size_t n_beside,
-		    size_t most_knots, struct usk_xy **out);
+		    int64_t most_e12, const int64_t *beside, size_t n_beside, size_t most_knots,
+		    struct usk_xy **out);
 
 #endif

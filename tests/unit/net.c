@@ -68,6 +68,7 @@ struct usk_clocks *solve(const struct net *net)
 	struct usk_graph_pair pair[CLOCKS * CLOCKS];
 	struct usk_graph_span span[CLOCKS];
 	struct usk_graph_back back[CLOCKS];
+	struct usk_drawn drawn[2 * CLOCKS] = { { 0, 0 } };
 	struct usk_graph_problem p = { .model = net->model,
 				       .max_skew_e12 = SKEW,
 				       .reference = 0,
@@ -76,7 +77,8 @@ struct usk_clocks *solve(const struct net *net)
 				       .n_anchors = net->n_anchors,
 				       .span = span,
 				       .back = back,
-				       .threads = net->threads };
+				       .threads = net->threads,
+				       .drawn = drawn };
 	memset(pair, 0, sizeof pair);
 	memset(back, 0, sizeof back);
 	c->n_clocks = net->n_clocks;

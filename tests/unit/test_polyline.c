@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -113,10 +114,40 @@ static void test_no_other_way_has_fewer(void **state)
 	}
 }
 
+/* It gives up where more knots than may be lie beside no place that has one already, and only
+ * there; else the polyline is the same. */
+static void test_gives_up_where_knots_are_too_many(void **state)
+{
+	(void)state;
+	for (uint64_t seed = case_first(5000); seed < case_end(5000); seed++) {
+		const int64_t any = INT64_C(1) << 60;
+		struct gates c;
+		struct usk_xy *k, *again;
+		int64_t beside[MOST];
+		make(&c, seed);
+		size_t m = usk_polyline(gate_of, c.g, c.n, -any, any, NULL, 0, SIZE_MAX, &k);
+		size_t n = 0;
+		for (size_t i = 0; i < m; i++) {
+			if ((seed + i) % 3 == 0) {
+				beside[n++] = k[i].x;
+			}
+		}
+		for (size_t most = 0; most <= m; most++) {
+			size_t got =
+				usk_polyline(gate_of, c.g, c.n, -any, any, beside, n, most, &again);
+			CHECK(got == (m - n <= most ? m : 0), &c);
+			CHECK(!got || !memcmp(again, k, m * sizeof *k), &c);
+			free(again);
+		}
+		free(k);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_no_other_way_has_fewer),
+		cmocka_unit_test(test_gives_up_where_knots_are_too_many),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
