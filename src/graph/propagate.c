@@ -280,7 +280,6 @@ void usk_sweeps_end(struct usk_sweeps *s)
 		free(s->side[i].todo);
 		free(s->side[i].marks);
 		free(s->side[i].look);
-		free(s->side[i].pairs);
 		free(s->side[i].changed);
 	}
 	free(s->place);
@@ -289,8 +288,7 @@ void usk_sweeps_end(struct usk_sweeps *s)
 	free(s->node);
 	free(s->news);
 	free(s->pairs_of);
-	free(s->first_pair);
-	free(s->pair_at);
+	free(s->ends);
 	free(s);
 }
 
@@ -317,12 +315,13 @@ static uint32_t later(const struct usk_work *w, const uint32_t *rank, const stru
 	return a > b ? a : b;
 }
 
-/* w->pairwise by the later one of its two clocks, events by their places. */
+/* w->pairwise by the later one of its two clocks. */
 static void sort_pairs(struct usk_sweeps *s)
 {
 	struct usk_work *w = s->w;
 	uint32_t *rank = usk_alloc(w->n_clocks, sizeof *rank);
 	struct usk_pairwise *sorted = usk_grow(NULL, w->n_pairwise + 1, sizeof *sorted);
+	s->ends = usk_grow(s->ends, w->n_pairwise + 1, sizeof *s->ends);
 	for (uint32_t n = 0; n < w->n_clocks; n++) {
 		rank[w->outwards[n]] = n;
 	}
@@ -334,43 +333,19 @@ static void sort_pairs(struct usk_sweeps *s)
 	}
 	for (size_t i = 0; i < w->n_pairwise; i++) {
 		const struct usk_pairwise *p = &w->pairwise[i];
-		struct usk_pairwise *to = &sorted[s->pairs_of[later(w, rank, p) + 1]++];
-		*to = *p;
-		to->a = s->place[p->a];
-		to->b = s->place[p->b];
+		size_t at = s->pairs_of[later(w, rank, p) + 1]++;
+		sorted[at] = *p;
+		s->ends[at].a = s->place[p->a];
+		s->ends[at].b = s->place[p->b];
 	}
 	free(w->pairwise);
 	w->pairwise = sorted;
 	free(rank);
 }
 
-/* By event the pairs that it is of. */
-static void find_pairs(struct usk_sweeps *s)
-{
-	const struct usk_pairwise *pair = s->w->pairwise;
-	size_t n = s->w->n, pairs = s->w->n_pairwise;
-	s->first_pair = usk_alloc(n + 2, sizeof *s->first_pair);
-	s->pair_at = usk_grow(NULL, 2 * pairs, sizeof *s->pair_at);
-	for (size_t i = 0; i < pairs; i++) {
-		s->first_pair[pair[i].a + 2]++;
-		s->first_pair[pair[i].b + 2]++;
-	}
-	for (size_t k = 0; k < n; k++) {
-		s->first_pair[k + 2] += s->first_pair[k + 1];
-	}
-	for (size_t i = 0; i < pairs; i++) {
-		s->pair_at[s->first_pair[pair[i].a + 1]++] = (uint32_t)i;
-		s->pair_at[s->first_pair[pair[i].b + 1]++] = (uint32_t)i;
-	}
-	for (int i = 0; i < 2; i++) {
-		s->side[i].pairs = usk_alloc(pairs / 64 + 1, sizeof *s->side[i].pairs);
-	}
-}
-
 void usk_sweeps_pairs(struct usk_sweeps *s)
 {
 	sort_pairs(s);
-	find_pairs(s);
 	for (uint32_t k = 0; k < s->w->n; k++) {
 		s->side[0].todo[k] |= RECENT;
 		s->side[1].todo[k] |= RECENT;

@@ -11,8 +11,6 @@
  */
 #include "graph/sweep.h"
 
-#include <string.h>
-
 static inline void done(struct usk_side *b, uint32_t k, uint8_t what)
 {
 	b->todo[k] &= (uint8_t)~what;
@@ -74,11 +72,16 @@ static inline void visit_back(struct usk_side *b, uint32_t k)
 	}
 }
 
-static inline void compare(struct usk_side *b, const struct usk_pairwise *p)
+static inline void compare(struct usk_side *b, size_t i)
 {
-	uint32_t from = b->upper ? p->b : p->a, to = b->upper ? p->a : p->b;
-	pass(b, from, to, p->least, TELL_ALL);
-	pass(b, to, from, -p->most, TELL_ALL);
+	const struct usk_sweeps *s = b->s;
+	uint32_t from = b->upper ? s->ends[i].b : s->ends[i].a;
+	uint32_t to = b->upper ? s->ends[i].a : s->ends[i].b;
+	if ((b->todo[from] | b->todo[to]) & (RECENT | OLD)) {
+		const struct usk_pairwise *p = &s->w->pairwise[i];
+		pass(b, from, to, p->least, TELL_ALL);
+		pass(b, to, from, -p->most, TELL_ALL);
+	}
 }
 
 void usk_sweep(struct usk_side *b)
@@ -107,11 +110,7 @@ void usk_sweep_outwards(struct usk_side *b)
 	for (size_t n = 0; n < w->n_clocks; n++) {
 		uint32_t k = w->outwards[n];
 		for (size_t i = s->pairs_of[n]; i < s->pairs_of[n + 1]; i++) {
-			const struct usk_pairwise *p = &w->pairwise[i];
-			if ((b->todo[p->a] | b->todo[p->b]) & RECENT ||
-			    usk_is_marked(b->pairs, (uint32_t)i)) {
-				compare(b, p);
-			}
+			compare(b, i);
 		}
 		for (uint32_t i = w->first[k]; i < w->first[k + 1] && k != w->reference; i++) {
 			visit_forth(b, s->place[i]);
@@ -150,39 +149,20 @@ static void fold(struct usk_side *b, const struct usk_fold *f)
 	narrow(b, to, most, TELL_ALL);
 }
 
-/* An event that was moved: pairs that it is of have something to say, be it again. */
-static inline void mark_pairs(struct usk_side *b, uint32_t k)
-{
-	const struct usk_sweeps *s = b->s;
-	if (b->todo[k] & RECENT) {
-		b->todo[k] &= (uint8_t)~RECENT;
-		for (uint32_t i = s->first_pair[k]; i < s->first_pair[k + 1]; i++) {
-			usk_mark(b->pairs, s->pair_at[i]);
-		}
-	}
-}
-
-static void compare_marked(struct usk_side *b, uint32_t i)
-{
-	const struct usk_pairwise *p = &b->s->w->pairwise[i];
-	usk_unmark(b->pairs, i);
-	compare(b, p);
-	mark_pairs(b, p->a);
-	mark_pairs(b, p->b);
-}
-
-/* Out from the reference, and back: pairs of which an event was moved since they were compared. */
+/* Out from the reference, and back. */
 static void compare_all(struct usk_side *b)
 {
-	const uint32_t pairs = (uint32_t)b->s->w->n_pairwise, words = pairs / 64 + 1;
-	for (uint32_t k = 0; k < b->s->w->n && pairs; k++) {
-		mark_pairs(b, k);
+	const size_t pairs = b->s->w->n_pairwise, n = b->s->w->n;
+	uint8_t *todo = b->todo;
+	for (size_t i = 0; i < pairs; i++) {
+		compare(b, i);
 	}
-	for (uint32_t i = 0; pairs && (i = usk_next_mark(b->pairs, words, i)) != USK_NO_MARK; i++) {
-		compare_marked(b, i);
+	for (size_t i = pairs; i-- > 0;) {
+		compare(b, i);
 	}
-	for (uint32_t i = pairs; i && (i = usk_last_mark(b->pairs, i - 1)) != USK_NO_MARK;) {
-		compare_marked(b, i);
+	for (size_t k = 0; k < n; k++) {
+		uint8_t old = todo[k] & RECENT ? OLD : 0;
+		todo[k] = (todo[k] & (uint8_t) ~(RECENT | OLD)) | old;
 	}
 }
 

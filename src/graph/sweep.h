@@ -12,9 +12,9 @@
 #include "graph/work.h"
 
 /* What may move an event: its neighbour before, the one behind, its peer. What did not change since
- * moves nothing again. RECENT: it was moved, and its pairs do not know. TOUCHED: it was moved, but
- * nobody was told yet. */
-enum { BEFORE = 1, BEHIND = 2, PEER = 4, ALL = 7, RECENT = 8, TOUCHED = 16 };
+ * moves nothing again. RECENT, OLD: it was moved since the last look at pairs began, ended.
+ * TOUCHED: it was moved, but nobody was told yet. */
+enum { BEFORE = 1, BEHIND = 2, PEER = 4, ALL = 7, RECENT = 8, OLD = 16, TOUCHED = 32 };
 
 /* An event, and the cell behind it. Others by their places; USK_NO_EVENT: none. */
 struct usk_swept {
@@ -31,9 +31,7 @@ struct usk_side {
 	uint8_t *todo;	 /* by place, as all that follows */
 	uint64_t *marks; /* who has something to do */
 	uint64_t *look;	 /* who was moved since bounds were last seen not to cross */
-	uint64_t *
-		pairs; /* by place among w->pairwise: those that may move an event, but for RECENT ones */
-	bool *changed; /* by clock: a bound of it was */
+	bool *changed;	 /* by clock: a bound of it was */
 	bool moved;
 };
 
@@ -48,7 +46,9 @@ struct usk_sweeps {
 	struct usk_side side[2];
 	uint8_t *news;	  /* by clock: whom its bounds are news to */
 	size_t *pairs_of; /* [n_clocks + 1] by clock outwards: w->pairwise with those before it */
-	uint32_t *first_pair, *pair_at; /* [n + 1] by place: those of w->pairwise that it is of */
+	struct {
+		uint32_t a, b;
+	} * ends; /* of w->pairwise, by place: most of them say nothing new */
 };
 
 static inline void usk_sweep_todo(struct usk_side *b, uint32_t k, uint8_t what)
