@@ -94,7 +94,8 @@ struct command {
 		const char *task, *line; /* a task of a user's, and what is typed behind "unskew" */
 	} example[3];
 	const char *brief[12]; /* options that short help has, to NULL; none: it has all of help */
-	const char *more;      /* paragraphs for the manual; may be NULL */
+	const char *(*formats)(void);	      /* the manual begins with these traces; may be NULL */
+	const char *more;		      /* paragraphs for the manual; may be NULL */
 	const struct option_group *group[16]; /* ends with NULL */
 };
 

@@ -13,6 +13,7 @@
 #include "cmd.h"
 #include "messages.h"
 #include "units.h"
+#include "read/trace.h"
 #include "write/viewers.h"
 
 #include <errno.h>
@@ -361,6 +362,12 @@ static const struct option_group apply_output = {
 	},
 };
 
+static const char *formats(void)
+{
+	const char *all = kept(usk_formats(true));
+	return kept(usk_format("These can be re-timed: %s.", all));
+}
+
 const struct command cmd_apply = {
 	.name = "apply",
 	.run = apply_run,
@@ -375,12 +382,12 @@ const struct command cmd_apply = {
 	},
 	.brief = { "output", "merge", "timeline", "allow-unbounded", "force" },
 	.help = "re-time traces by clocks.json, each in its own format, or merge them",
+	.formats = formats,
 	.more = "A trace's clock is found by NAME=, else by the paths in CLOCKS, else by the "
 		"file's name. pcap is written as pcap with ns stamps. pcapng keeps its other "
 		"blocks and options, and gets the recorded stamp in a comment of each packet. A "
 		"table gets the recorded stamps in new columns, sent_raw_ns beside sent_ns. Spans "
-		"(OTLP as JSON or protobuf, JSON of Jaeger and Zipkin) get them, and their bounds, "
-		"as attributes; each is corrected by its own clock, and those of clocks without bounds stay as recorded, "
+		"get them, and their bounds, as attributes; each is corrected by its own clock, and those of clocks without bounds stay as recorded, "
 		"with a note. Events of profiles in Chrome's JSON (PyTorch's Kineto, Perfetto) get "
 		"them as arguments: ts and dur as they stood there, bounds in ns; "
 		"baseTimeNanoseconds, displayTimeUnit and all else stay as they are. A trace in "

@@ -315,6 +315,13 @@ static const struct option_group sync_output = {
 	},
 };
 
+static const char *formats(void)
+{
+	const char *all = kept(usk_formats(false));
+	return kept(usk_format(
+		"Traces are %s, packed or not; the format is found from their content.", all));
+}
+
 const struct command cmd_sync = {
 	.name = "sync",
 	.run = sync_run,
@@ -330,11 +337,8 @@ const struct command cmd_sync = {
 	.brief = { "output", "merge", "reference", "model", "from", "to", "min-delay", "messages", "json", "force" },
 	.help = "compute every clock's offset and drift from the traces, with guaranteed error "
 		"bounds",
-	.more = "Traces are captures (pcap, pcapng), CTF traces (folders), spans (OTLP as JSON or "
-		"protobuf, Jaeger, Zipkin), profiles (Chrome JSON), trace.dat of trace-cmd, OTF2 traces of MPI programs "
-		"(NAME.otf2, with what lies beside it), or tables of messages, events, "
-		"exchanges, spans or collectives (CSV or JSON lines), packed or not; the format is "
-		"found from their content. NAME= names the clock that stamped a trace; otherwise its "
+	.formats = formats,
+	.more = "NAME= names the clock that stamped a trace; otherwise its "
 		"file's name does. Tables name their clocks themselves. Captures with the same "
 		"name have the same clock: those of a host's interfaces, or files that were "
 		"rotated, in any order: NAME=a.pcap NAME=b.pcap, NAME=FOLDER, or a pattern in "

@@ -204,6 +204,12 @@ void help_short(FILE *out, const struct command *command)
 		command->name, count_rows(command));
 }
 
+static const char *manual(const struct command *command)
+{
+	const char *more = command->more ? command->more : command->help;
+	return command->formats ? kept(usk_format("%s %s", command->formats(), more)) : more;
+}
+
 void help_command(FILE *out, const struct command *command)
 {
 	if (!command) {
@@ -213,7 +219,7 @@ void help_command(FILE *out, const struct command *command)
 	command_head(out, command);
 	if (command->more) {
 		fputc('\n', out);
-		fold(out, command->more, 0);
+		fold(out, manual(command), 0);
 	}
 	for (const struct option_group *const *g = command->group; *g; g++) {
 		fprintf(out, "\n%s:\n", (*g)->title);
@@ -312,7 +318,7 @@ static void man_command(FILE *out, const struct command *command)
 	troff(out, command->operands);
 	man_examples(out, command);
 	fputs(".SH DESCRIPTION\n", out);
-	troff(out, command->more ? command->more : command->help);
+	troff(out, manual(command));
 	fputs("\n.SH OPTIONS\n", out);
 	man_options(out, command);
 }

@@ -397,12 +397,12 @@ static void place(const struct usk_trace *t, uint64_t *size, uint64_t *pos)
 }
 
 const struct reader usk_reader_ctf = {
-	.info = { "ctf",
-		  "CTF traces: LTTng's kernel tracer and LTTng-UST, any other by --send, --recv",
-		  USK_TRACE_CAPTURE },
+	.info = { "ctf", "CTF traces (folders)", NULL, USK_TRACE_CAPTURE },
 	.start = start,
 	.records = records,
 	.events = events,
 	.stop = stop,
 	.place = place,
+	.folder = true,
+	.written = true,
 };

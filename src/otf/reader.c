@@ -288,11 +288,12 @@ static bool sniff(const uint8_t *d, size_t n)
 }
 
 const struct reader usk_reader_otf2 = {
-	.info = { "otf2", "OTF2 traces: messages and collectives of MPI, as Score-P records them",
+	.info = { "otf2", "OTF2 traces of MPI programs (NAME.otf2, with what lies beside it)", NULL,
 		  USK_TRACE_COLLECTIVES },
 	.sniff = sniff,
 	.start = start,
 	.collectives = collectives,
 	.stop = stop,
 	.place = place,
+	.written = true,
 };

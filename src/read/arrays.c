@@ -50,7 +50,7 @@ static void place(const struct usk_trace *t, uint64_t *size, uint64_t *pos)
 }
 
 static const struct reader reader = {
-	.info = { "arrays", "messages in memory", USK_TRACE_TABLE },
+	.info = { "arrays", "messages in memory", NULL, USK_TRACE_TABLE },
 	.start = start,
 	.messages = messages,
 	.stop = stop,

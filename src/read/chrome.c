@@ -275,13 +275,15 @@ static bool sniff(const uint8_t *d, size_t n)
 	       begins(d, n, "[{", "\"ph\"");
 }
 
+static const struct usk_span_form form = {
+	"event", true, true, " \"args\":{", "\"", "\":\"", "\""
+};
+
 const struct reader usk_reader_chrome = {
-	.info = { "chrome",
-		  "traces of Chrome's JSON: collectives of PyTorch's profiler (Kineto), flows "
-		  "between processes",
-		  USK_TRACE_COLLECTIVES },
+	.info = { "chrome", "Chrome JSON, Kineto", "profiles", USK_TRACE_COLLECTIVES },
 	.sniff = sniff,
 	.start = usk_chrome_start,
 	.collectives = collectives,
 	.stop = usk_chrome_stop,
+	.form = &form,
 };

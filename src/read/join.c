@@ -170,7 +170,7 @@ static void stop(struct usk_trace *t)
 }
 
 static const struct reader joined_reader = {
-	.info = { "joined", "several captures of one clock", USK_TRACE_CAPTURE },
+	.info = { "joined", "several captures of one clock", NULL, USK_TRACE_CAPTURE },
 	.start = start,
 	.records = records,
 	.stop = stop,

@@ -484,7 +484,7 @@ static void stop(struct usk_trace *t)
 }
 
 static const struct reader part_reader = {
-	.info = { "part", "what unskew part made of a trace", USK_TRACE_CAPTURE },
+	.info = { "part", "what unskew part made of a trace", NULL, USK_TRACE_CAPTURE },
 	.start = start,
 	.records = records,
 	.messages = messages,

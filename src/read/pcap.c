@@ -389,10 +389,10 @@ static void stop(struct usk_trace *t)
 }
 
 const struct reader usk_reader_pcap = {
-	.info = { "pcap", "classic capture files (tcpdump -w), us and ns, both byte orders",
-		  USK_TRACE_CAPTURE },
+	.info = { "pcap", "pcap", "captures", USK_TRACE_CAPTURE },
 	.sniff = sniff,
 	.start = start,
 	.records = records,
 	.stop = stop,
+	.written = true,
 };

@@ -439,11 +439,10 @@ static void stop(struct usk_trace *t)
 }
 
 const struct reader usk_reader_pcapng = {
-	.info = { "pcapng",
-		  "pcapng capture files (dumpcap, Wireshark), several interfaces, any unit",
-		  USK_TRACE_CAPTURE },
+	.info = { "pcapng", "pcapng", "captures", USK_TRACE_CAPTURE },
 	.sniff = sniff,
 	.start = start,
 	.records = records,
 	.stop = stop,
+	.written = true,
 };

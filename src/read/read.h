@@ -2,8 +2,8 @@
 /*
  * read.h - inside of the reading stage: the shape of a reader and of an opened trace
  *
- * To add a format: write a file with sniff, start and records (or messages), and add its row to
- * readers[] in trace.c. Nothing else knows of it.
+ * To add a format: write a file with sniff, start and records (or messages) and its row
+ * usk_reader_NAME, and add both to meson.build, which makes readers.h. Nothing else knows of it.
  */
 #ifndef USK_READ_H
 #define USK_READ_H
@@ -11,13 +11,27 @@
 #include "base/index.h"
 #include "base/ng.h"
 #include "base/table.h"
+#include "read/readers.h" /* READERS: READER(pcapng) READER(pcap) ... */
 #include "read/trace.h"
+
+/* How spans, and events of profiles, are written again: what is said of each as attributes. */
+struct usk_span_form {
+	const char *noun; /* what it has: "span" */
+	bool us;	  /* its stamps are in us, and it has durations */
+	bool event;	  /* it is a profile: usk_trace.event has how it says them */
+	/* Of JSON; NULL: it is protobuf. */
+	const char *open;		       /* all attributes: their key and a bracket */
+	const char *before, *between, *behind; /* a name, a value */
+};
 
 struct reader {
 	struct usk_reader_info info;
 	/* Is this the start of such a file? n may be as small as 0. */
 	bool (*sniff)(const uint8_t *data, size_t n);
 	const struct usk_table_kind *table; /* instead of sniff: a table with its columns */
+	bool folder;			    /* instead of sniff: it reads folders */
+	const struct usk_span_form *form;   /* of spans and profiles; NULL: none */
+	bool written;			    /* usk_apply() writes it, too, without a form */
 	/* Read what precedes the first record; also called to start again. */
 	enum usk_status (*start)(struct usk_trace *t, struct usk_err *err);
 	enum usk_status (*records)(struct usk_trace *t, struct usk_record *out, size_t cap,
@@ -220,14 +234,17 @@ bool usk_recent_again(struct usk_recent *x, const struct usk_record *r,
 /** A stamp beyond USK_TIME_MAX is an error of the whole run, not damage. */
 enum usk_status usk_trace_stamp_range(const struct usk_trace *t, uint64_t at, struct usk_err *err);
 
-extern const struct reader usk_reader_pcap, usk_reader_pcapng, usk_reader_ctf, usk_reader_messages,
-	usk_reader_events, usk_reader_exchanges, usk_reader_spans, usk_reader_otlp,
-	usk_reader_jaeger, usk_reader_zipkin, usk_reader_collectives, usk_reader_chrome,
-	usk_reader_otlp_proto, usk_reader_otf2, usk_reader_tracecmd;
+#define READER(name) extern const struct reader usk_reader_##name;
+READERS
+#undef READER
 
+/** What reads folders; NULL: it was not built in. */
+const struct reader *usk_reader_of_folders(void);
 /** The one that reads what begins so; NULL if none does. */
 const struct reader *usk_reader_of(const uint8_t *data, size_t n);
 bool usk_sniff_trace(const uint8_t *data, size_t n);
+/** The columns of all tables, in words; to be freed. */
+char *usk_formats_of_tables(void);
 /** Is this the anchor file of an OTF2 trace? Its other files begin otherwise. */
 bool usk_is_otf2(const uint8_t *data, size_t n);
 bool usk_is_tracecmd(const uint8_t *data, size_t n);

@@ -132,10 +132,16 @@ static enum usk_status start(struct usk_trace *t, struct usk_err *err)
 	return usk_span_json_start(t, &jaeger, err);
 }
 
+static const struct usk_span_form form = { "span",	  true,
+					   false,	  "\"tags\":[",
+					   "{\"key\":\"", "\",\"type\":\"string\",\"value\":\"",
+					   "\"}" };
+
 const struct reader usk_reader_jaeger = {
-	.info = { "jaeger", "spans of Jaeger: JSON of its page or API", USK_TRACE_SPANS },
+	.info = { "jaeger", "Jaeger", "spans", USK_TRACE_SPANS },
 	.sniff = sniff,
 	.start = start,
 	.spans = usk_span_json,
 	.stop = usk_span_json_stop,
+	.form = &form,
 };

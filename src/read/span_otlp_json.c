@@ -21,12 +21,16 @@ static enum usk_status start(struct usk_trace *t, struct usk_err *err)
 	return usk_span_json_start(t, &usk_span_otlp, err);
 }
 
+static const struct usk_span_form form = { "span",	  false,
+					   false,	  "\"attributes\":[",
+					   "{\"key\":\"", "\",\"value\":{\"stringValue\":\"",
+					   "\"}}" };
+
 const struct reader usk_reader_otlp = {
-	.info = { "otlp",
-		  "spans of OpenTelemetry: OTLP as JSON lines, as the collector writes files",
-		  USK_TRACE_SPANS },
+	.info = { "otlp", "OTLP as JSON", "spans", USK_TRACE_SPANS },
 	.sniff = sniff,
 	.start = start,
 	.spans = usk_span_json,
 	.stop = usk_span_json_stop,
+	.form = &form,
 };

@@ -442,11 +442,13 @@ static void stop(struct usk_trace *t)
 	t->state = NULL;
 }
 
+static const struct usk_span_form form = { .noun = "span" };
+
 const struct reader usk_reader_otlp_proto = {
-	.info = { "otlp", "spans of OpenTelemetry: OTLP as protobuf, as the collector writes files",
-		  USK_TRACE_SPANS },
+	.info = { "otlp", "OTLP as protobuf", "spans", USK_TRACE_SPANS },
 	.sniff = sniff,
 	.start = start,
 	.spans = spans,
 	.stop = stop,
+	.form = &form,
 };

@@ -70,10 +70,13 @@ static enum usk_status start(struct usk_trace *t, struct usk_err *err)
 	return usk_span_json_start(t, &zipkin, err);
 }
 
+static const struct usk_span_form form = { "span", true, false, "\"tags\":{", "\"", "\":\"", "\"" };
+
 const struct reader usk_reader_zipkin = {
-	.info = { "zipkin", "spans of Zipkin: JSON of its API v2", USK_TRACE_SPANS },
+	.info = { "zipkin", "Zipkin v2", "spans", USK_TRACE_SPANS },
 	.sniff = sniff,
 	.start = start,
 	.spans = usk_span_json,
 	.stop = usk_span_json_stop,
+	.form = &form,
 };

@@ -156,10 +156,7 @@ static enum usk_status messages(struct usk_trace *t, struct usk_msg *out, size_t
 }
 
 const struct reader usk_reader_messages = {
-	.info = { "messages",
-		  "tables of messages, CSV or JSON lines: "
-		  "sender,receiver,sent_ns,received_ns[,bytes]",
-		  USK_TRACE_TABLE },
+	.info = { "messages", "sender, receiver, sent_ns, received_ns", NULL, USK_TRACE_TABLE },
 	.table = &usk_table_messages,
 	.start = start,
 	.messages = messages,
@@ -167,9 +164,7 @@ const struct reader usk_reader_messages = {
 };
 
 const struct reader usk_reader_exchanges = {
-	.info = { "exchanges",
-		  "tables of exchanges, CSV or JSON lines: a,b,t1_ns,t2_ns,t3_ns,t4_ns[,bytes]",
-		  USK_TRACE_TABLE },
+	.info = { "exchanges", "a, b, t1_ns, t2_ns, t3_ns, t4_ns", NULL, USK_TRACE_TABLE },
 	.table = &usk_table_exchanges,
 	.start = start,
 	.messages = messages,
@@ -229,8 +224,7 @@ struct usk_event_id usk_event_id(const void *data, size_t n)
 }
 
 const struct reader usk_reader_events = {
-	.info = { "events", "tables of events, CSV or JSON lines: clock,time_ns,kind,id[,bytes]",
-		  USK_TRACE_EVENTS },
+	.info = { "events", "clock, time_ns, kind, id", NULL, USK_TRACE_EVENTS },
 	.table = &usk_table_events,
 	.start = start,
 	.events = events,
@@ -273,10 +267,7 @@ static enum usk_status spans(struct usk_trace *t, struct usk_span *out, size_t c
 }
 
 const struct reader usk_reader_spans = {
-	.info = { "spans",
-		  "tables of spans, CSV or JSON lines: "
-		  "trace,span,parent,clock,start_ns,end_ns[,kind][,name]",
-		  USK_TRACE_SPANS },
+	.info = { "spans", "trace, span, parent, clock, start_ns, end_ns", NULL, USK_TRACE_SPANS },
 	.table = &usk_table_spans,
 	.start = start,
 	.spans = spans,
@@ -326,9 +317,7 @@ static enum usk_status collectives(struct usk_trace *t, struct usk_collective *o
 }
 
 const struct reader usk_reader_collectives = {
-	.info = { "collectives",
-		  "tables of collectives, CSV or JSON lines: "
-		  "collective,kind,clock,enter_ns,exit_ns[,rank][,root]",
+	.info = { "collectives", "collective, kind, clock, enter_ns, exit_ns", NULL,
 		  USK_TRACE_COLLECTIVES },
 	.table = &usk_table_collectives,
 	.start = start,

@@ -4,8 +4,7 @@
  *
  * In    a path or bytes
  * Out   an opened trace: records of a capture, or messages of a table
- * Why   the table readers[] is the only place that knows which formats exist
- * Not   what packets mean (packet.c)
+ * Not   which formats there are (readers.c), what packets mean (packet.c)
  */
 #include "read/part.h"
 #include "read/read.h"
@@ -14,52 +13,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-static const struct reader *const readers[] = {
-	&usk_reader_pcapng,    &usk_reader_pcap,   &usk_reader_messages,    &usk_reader_events,
-	&usk_reader_exchanges, &usk_reader_spans,  &usk_reader_collectives, &usk_reader_otlp_proto,
-#ifdef USK_HAVE_YAJL
-	&usk_reader_otlp,      &usk_reader_jaeger, &usk_reader_zipkin,	    &usk_reader_chrome,
-#endif
-#ifdef USK_HAVE_OTF2
-	&usk_reader_otf2,
-#endif
-#ifdef USK_HAVE_TRACECMD
-	&usk_reader_tracecmd,
-#endif
-};
-
-/* What a folder is read by; NULL: not built in. */
-static const struct reader *const folder_reader =
-#ifdef USK_HAVE_BABELTRACE2
-	&usk_reader_ctf;
-#else
-	NULL;
-#endif
-
-const struct usk_reader_info *usk_reader(size_t i)
-{
-	if (i == COUNT(readers)) {
-		return folder_reader ? &folder_reader->info : NULL;
-	}
-	return i < COUNT(readers) ? &readers[i]->info : NULL;
-}
-
-const struct reader *usk_reader_of(const uint8_t *d, size_t n)
-{
-	const struct usk_table_kind *table = usk_table_sniff(d, n);
-	for (size_t i = 0; i < COUNT(readers); i++) {
-		if (readers[i]->table ? readers[i]->table == table : readers[i]->sniff(d, n)) {
-			return readers[i];
-		}
-	}
-	return NULL;
-}
-
-bool usk_sniff_trace(const uint8_t *d, size_t n)
-{
-	return usk_reader_of(d, n) != NULL;
-}
 
 /* "dir/client.pcap" -> "client"; only suffixes that say what a file is are taken off. */
 static char *base_name(const char *path)
@@ -141,6 +94,20 @@ static const char *why_not_read(const uint8_t *d, size_t n)
 	return i < COUNT(unread) ? unread[i].why : NULL;
 }
 
+/* Of a table, or what may be one, it says what is needed. A sentence has room for one of the lists. */
+static enum usk_status unknown(const struct usk_trace *t, struct usk_err *err)
+{
+	char *found = usk_table_found(t->in.data, t->in.have);
+	const bool table = *found;
+	char *known = table ? usk_formats_of_tables() : usk_formats(false);
+	enum usk_status status =
+		usk_fail(err, USK_EINPUT, 0, "%s: unknown format%s: unskew reads %s%s", t->path,
+			 found, known, table ? "; `unskew help sync` has other formats" : "");
+	free(found);
+	free(known);
+	return status;
+}
+
 static enum usk_status begin(struct usk_trace *t, const char *name, struct usk_trace **out,
 			     struct usk_err *err)
 {
@@ -162,22 +129,7 @@ static enum usk_status begin(struct usk_trace *t, const char *name, struct usk_t
 		goto fail;
 	}
 	if (!t->reader) {
-		char *found = usk_table_found(t->in.data, t->in.have);
-		status = usk_fail(
-			err, USK_EINPUT, 0,
-			"%s: unknown format%s: unskew reads captures (pcap, pcapng), CTF "
-			"folders, trace.dat, spans (OTLP as JSON or protobuf, Jaeger, Zipkin v2 as "
-			"JSON), "
-			"profiles (Chrome JSON, "
-			"Kineto, OTF2), and tables, CSV or JSON lines, of messages (sender, "
-			"receiver, "
-			"sent_ns, "
-			"received_ns), events (clock, time_ns, kind, id), exchanges (a, "
-			"b, t1_ns, t2_ns, t3_ns, t4_ns), spans (trace, span, parent, "
-			"clock, start_ns, end_ns) or collectives (collective, kind, clock, "
-			"enter_ns, exit_ns)",
-			t->path, found);
-		free(found);
+		status = unknown(t, err);
 		goto fail;
 	}
 	t->class_ = t->reader->info.class_;
@@ -201,7 +153,7 @@ enum usk_status usk_trace_open_with(const char *path, const char *name,
 	struct usk_input in = { .fd = -1 };
 	bool folder = usk_is_folder(path);
 	enum usk_status status = usk_read_options_check(opt, err);
-	if (!status && folder && !folder_reader) {
+	if (!status && folder && !usk_reader_of_folders()) {
 		status = usk_fail(
 			err, USK_EINPUT, 0,
 			"%s: is a folder; CTF traces are folders, but this unskew was built "
@@ -217,7 +169,7 @@ enum usk_status usk_trace_open_with(const char *path, const char *name,
 	struct usk_trace *t = usk_alloc(1, sizeof *t);
 	t->opt = opt ? *opt : (struct usk_read_options){ 0 };
 	t->in = in;
-	t->reader = folder ? folder_reader : NULL;
+	t->reader = folder ? usk_reader_of_folders() : NULL;
 	t->path = usk_strdup(path);
 	return begin(t, name, out, err);
 }
@@ -271,7 +223,7 @@ enum usk_status usk_trace_again(const struct usk_trace *from, struct usk_trace *
 	if (usk_trace_is_part(from)) {
 		return usk_part_again(from, out, err);
 	}
-	if (from->reader == folder_reader) {
+	if (from->reader->folder) {
 		return usk_trace_open_with(from->path, from->name, &from->opt, out, err);
 	}
 	return of_input(&from->in, from->path, from->name, &from->opt, out, err);

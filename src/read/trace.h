@@ -309,10 +309,15 @@ bool usk_addr_parse(const char *text, struct usk_addr *out);
 
 /* A row of the table of readers. */
 struct usk_reader_info {
-	const char *name, *help;
+	const char *name;
+	/* How lists of formats call it, "Zipkin v2", and a group of several, "spans"; NULL: it is said
+	 * alone. Of tables, which have a list of their own: the columns. */
+	const char *said, *group;
 	enum usk_trace_class class_;
 };
 /** The i-th, static; NULL behind the last. */
 const struct usk_reader_info *usk_reader(size_t i);
+/** All formats in words; written: those that usk_apply() writes again. To be freed. */
+char *usk_formats(bool written);
 
 #endif

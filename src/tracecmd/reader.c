@@ -173,9 +173,7 @@ static bool sniff(const uint8_t *d, size_t n)
 }
 
 const struct reader usk_reader_tracecmd = {
-	.info = { "trace.dat",
-		  "trace.dat of trace-cmd: timers of guests and their host, events that rules name",
-		  USK_TRACE_EVENTS },
+	.info = { "trace.dat", "trace.dat of trace-cmd", NULL, USK_TRACE_EVENTS },
 	.sniff = sniff,
 	.start = start,
 	.events = events,

@@ -80,16 +80,15 @@ static enum usk_status run(struct retime *t, uint32_t clock)
 		return usk_retime_table(t);
 	}
 	t->clock = clock;
-	if (usk_retimes_spans(by)) {
+	if (by && by->form) {
 		return usk_retime_spans(t);
 	}
 	if (by != &usk_reader_pcap && by != &usk_reader_pcapng) {
-		return usk_fail(t->err, USK_EINPUT, 0,
-				"%s: unknown format: only pcap, pcapng, CTF, spans (OTLP, Jaeger, "
-				"Zipkin), profiles in Chrome's JSON, and tables of "
-				"messages, events, exchanges, spans "
-				"or collectives can be re-timed",
-				t->path);
+		char *known = usk_formats(true);
+		status = usk_fail(t->err, USK_EINPUT, 0,
+				  "%s: unknown format: only %s can be re-timed", t->path, known);
+		free(known);
+		return status;
 	}
 	t->info = usk_clocks_trace(t->clocks, t->path, clock);
 	bool faces = t->info && t->info->n_ifaces, several = by == &usk_reader_pcapng && faces;

@@ -45,7 +45,6 @@ enum usk_status usk_retime_pcapng(struct retime *t);
 enum usk_status usk_retime_table(struct retime *t);
 /** Spans, and JSON of Chrome. */
 struct reader;
-bool usk_retimes_spans(const struct reader *by);
 enum usk_status usk_retime_spans(struct retime *t);
 /** The anchor of an OTF2 trace, into the folder out. */
 enum usk_status usk_retime_otf2(struct retime *t, const char *out);

@@ -270,7 +270,8 @@ static enum usk_status take_span(void *ctx, const struct usk_span *s, const stru
 	x->corrected++;
 	correct_events(x, o, p, n);
 	usk_span_fill(&x->put, p, n);
-	status = x->put.form->write(&x->put, p, n, attributes);
+	status = (x->put.form->open ? usk_span_text_write : usk_span_proto_write)(&x->put, p, n,
+										  attributes);
 	if (status) {
 		usk_fail_in(x->put.t->err, "%s", x->put.t->path);
 	}
@@ -371,19 +372,14 @@ static enum usk_status run(struct spans *x)
 		return status;
 	}
 	status = judge(x);
-	if (!status && x->put.form->end) {
-		status = x->put.form->end(&x->put);
+	if (!status && !x->put.form->open) {
+		status = usk_span_proto_end(&x->put);
 		if (status) {
 			usk_fail_in(t->err, "%s", t->path);
 		}
 	}
 	status = status ? status : usk_input_need(&t->in, x->put.used, 1, t->err);
 	return status ? status : usk_retime_rest(t);
-}
-
-bool usk_retimes_spans(const struct reader *by)
-{
-	return usk_span_form(by) != NULL;
 }
 
 enum usk_status usk_retime_spans(struct retime *t)
@@ -393,7 +389,7 @@ enum usk_status usk_retime_spans(struct retime *t)
 	if (status) {
 		return status;
 	}
-	x.put.form = usk_span_form(t->trace->reader);
+	x.put.form = t->trace->reader->form;
 	status = run(&x);
 	usk_trace_close(t->trace);
 	for (size_t i = 0; i < x.n_own; i++) {

@@ -12,32 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct span_form forms[] = {
-	{ &usk_reader_otlp_proto, "span", false, false, usk_span_proto_write, usk_span_proto_say,
-	  usk_span_proto_end, NULL, NULL, 0, NULL, NULL, NULL },
-#ifdef USK_HAVE_YAJL
-#define JSON usk_span_text_write, usk_span_text_say, NULL
-	{ &usk_reader_otlp, "span", false, false, JSON, "\"attributes\":[", "]", '[', "{\"key\":\"",
-	  "\",\"value\":{\"stringValue\":\"", "\"}}" },
-	{ &usk_reader_jaeger, "span", true, false, JSON, "\"tags\":[", "]", '[', "{\"key\":\"",
-	  "\",\"type\":\"string\",\"value\":\"", "\"}" },
-	{ &usk_reader_zipkin, "span", true, false, JSON, "\"tags\":{", "}", '{', "\"", "\":\"",
-	  "\"" },
-	{ &usk_reader_chrome, "event", true, true, JSON, " \"args\":{", "}", '{', "\"", "\":\"",
-	  "\"" },
-#undef JSON
-#endif
-};
-
-const struct span_form *usk_span_form(const struct reader *by)
-{
-	size_t i = 0;
-	while (i < COUNT(forms) && forms[i].by != by) {
-		i++;
-	}
-	return i < COUNT(forms) ? &forms[i] : NULL;
-}
-
 void usk_span_put_free(struct span_put *x)
 {
 	usk_held_free(x->held);
@@ -120,12 +94,17 @@ bool usk_span_attributes_at(const struct usk_place *p, size_t n, const struct us
 	return true;
 }
 
+static void attribute(struct span_put *x, const char *name, const char *value, size_t n)
+{
+	(x->form->open ? usk_span_text_say : usk_span_proto_say)(x, name, value, n);
+}
+
 static void say(struct span_put *x, const char *name, int64_t ns)
 {
 	char text[USK_SPAN_DIGITS];
 	if (ns != USK_NONE) {
 		const char *digits = usk_span_digits(ns, false, text);
-		x->form->say(x, name, digits, (size_t)(text + sizeof text - digits));
+		attribute(x, name, digits, (size_t)(text + sizeof text - digits));
 	}
 }
 
@@ -133,7 +112,7 @@ static void say(struct span_put *x, const char *name, int64_t ns)
 static void say_text(struct span_put *x, const char *name, struct usk_csv_field text)
 {
 	if (text.n) {
-		x->form->say(x, name, text.text, text.n);
+		attribute(x, name, text.text, text.n);
 	}
 }
 
@@ -153,7 +132,7 @@ static void say_events(struct span_put *x, const struct usk_place *p, size_t n)
 			used += many;
 		}
 	}
-	x->form->say(x, "unskew.events.recorded_ns", all, used);
+	attribute(x, "unskew.events.recorded_ns", all, used);
 	free(all);
 }
 

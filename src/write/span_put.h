@@ -2,8 +2,8 @@
 /*
  * span_put.h - inside of re-timing spans and events: what all their formats share
  *
- * To add a format: its reader tells places (struct span_format), and a row of forms[] in span_put.c says how
- * a span is written; in JSON, texts (span_text.c) are all that it takes.
+ * To add a format: its reader tells places (struct span_format), and its form (read.h) says how attributes are
+ * written.
  */
 #ifndef USK_SPAN_PUT_H
 #define USK_SPAN_PUT_H
@@ -12,29 +12,6 @@
 #include "write/held.h"
 #include "write/retime.h"
 
-struct span_put;
-struct span_form {
-	const struct reader *by;
-	const char *noun; /* what it has: spans */
-	bool us;	  /* its stamps are in us, and it has durations */
-	bool event;	  /* it is a profile: usk_trace.event has how it says them */
-	/* The span in hand, whose places are p[n]; attributes: where some are added, or NULL. */
-	enum usk_status (*write)(struct span_put *x, const struct usk_place *p, size_t n,
-				 const struct usk_place *attributes);
-	/* An attribute of it. */
-	void (*say)(struct span_put *x, const char *name, const char *value, size_t n);
-	/* All spans were written; NULL: nothing is left to do. */
-	enum usk_status (*end)(struct span_put *x);
-	/* Of JSON. */
-	const char *open, *close; /* of all attributes, with their key */
-	char bracket;		  /* of all, without it */
-	const char *before, *between,
-		*behind; /* what stands before a name, a value, and behind it */
-};
-
-/** NULL: what it reads is not written. */
-const struct span_form *usk_span_form(const struct reader *by);
-
 struct span_moment {
 	int64_t was_ns, now_ns;
 	int64_t earliest_ns, latest_ns; /* USK_NONE: nothing bounds it */
@@ -42,7 +19,7 @@ struct span_moment {
 
 struct span_put {
 	struct retime *t;
-	const struct span_form *form;
+	const struct usk_span_form *form;
 	size_t used; /* bytes of the window behind, which are written */
 	/* Of the span in hand. */
 	struct span_moment start, end;
@@ -69,7 +46,7 @@ static inline bool usk_whole_us(int64_t ns)
 bool usk_span_attributes_at(const struct usk_place *p, size_t n, const struct usk_place **at);
 /** What each place gets in place of its stamp comes to x->now_ns. */
 void usk_span_fill(struct span_put *x, const struct usk_place *p, size_t n);
-/** What is said of the span, by form->say(). */
+/** What is said of the span, as attributes. */
 void usk_span_say_all(struct span_put *x, const struct usk_place *p, size_t n);
 
 /** Bytes behind those that are written. */

@@ -65,18 +65,19 @@ static enum usk_status put_all_attributes(struct span_put *x, const struct usk_p
 					  const struct usk_place *p, size_t n)
 {
 	const bool null = at->kind == USK_PLACE_NULL, last = at->kind == USK_PLACE_LAST;
+	const char *bracket = x->form->open + strlen(x->form->open) - 1;
 	char ignored = 0;
 	enum usk_status status =
 		null ? pass_blanks(x, at, &ignored) : usk_span_pass(x, at->from, true);
 	x->first = null || last || !at->filled;
 	if (null) {
-		usk_span_put(x, &x->form->bracket, 1);
+		usk_span_put(x, bracket, 1);
 	} else if (last) {
 		put(x, ",");
 		put(x, x->form->open);
 	}
 	usk_span_say_all(x, p, n);
-	put(x, null || last ? x->form->close : "");
+	put(x, !null && !last ? "" : *bracket == '[' ? "]" : "}");
 	return status ? status : usk_span_pass(x, at->to, false);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Spans as OTLP, Jaeger and Zipkin JSON and as tables: any bytes are read whole, in part, or
+/* Spans in JSON and as tables: any bytes are read whole, in part, or
  * refused with a sentence; and where stamps are said to stand, values stand. */
 #include "trace.h"
 #include "read/read.h"
@@ -55,9 +55,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		"{\"resourceSpans\":", "{\"data\":[{\"traceID\":\"1\",\"spans\":",
 		"[{\"traceId\":\"1\",", "trace,span,parent,clock,start_ns,end_ns,kind\n"
 	};
-	static const char *const kinds[] = { "otlp", "jaeger", "zipkin", "spans" };
-	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-		if (fuzz_trace(data, size, kinds[i])) {
+	const struct usk_reader_info *r;
+	for (size_t i = 0; (r = usk_reader(i)); i++) {
+		if (r->class_ == USK_TRACE_SPANS && fuzz_trace(data, size, r->name)) {
 			return 0;
 		}
 	}

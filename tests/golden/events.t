@@ -78,7 +78,7 @@ $ printf 'a,b,t1_ns,t2_ns,t3_ns\n' >bad.csv; unskew check bad.csv
 ? 1
 # What is needed, and what was found instead; ids that do not tell messages apart.
 $ printf '{"ts":1,"svc":"a","msg":"x"}\n' >log.jsonl; unskew check log.jsonl
-! unskew: log.jsonl: unknown format (JSON with the keys ts, svc, msg): unskew reads captures (pcap, pcapng), CTF folders, trace.dat, spans (OTLP as JSON or protobuf, Jaeger, Zipkin v2 as JSON), profiles (Chrome JSON, Kineto, OTF2), and tables, CSV or JSON lines, of messages (sender, receiver, sent_ns, received_ns), events (clock, time_ns, kind, id), exchanges (a, b, t1_ns, t2_ns, t3_ns, t4_ns), spans (trace, span, parent, clock, start_ns, end_ns) or collectives (collective, kind, clock, enter_ns, exit_ns)
+! unskew: log.jsonl: unknown format (JSON with the keys ts, svc, msg): unskew reads tables (CSV or JSON lines) of messages (sender, receiver, sent_ns, received_ns), events (clock, time_ns, kind, id), exchanges (a, b, t1_ns, t2_ns, t3_ns, t4_ns), spans (trace, span, parent, clock, start_ns, end_ns) or collectives (collective, kind, clock, enter_ns, exit_ns); `unskew help sync` has other formats
 ? 1
 $ printf 'clock,time_ms,kind,id\na,1,send,1\n' >ms.csv; unskew check ms.csv
 ! unskew: ms.csv: line 1: the event table needs time_ns, time_s, time or time_ticks; found clock,time_ms,kind,id

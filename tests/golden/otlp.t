@@ -60,7 +60,7 @@ Note: noise.binpb: damaged: 271 bytes in 2 places, the first at byte 1078, were 
 Note: the bounds are valid if the callee's span ended before the caller's in 5 calls: some SDKs end it after the answer was sent, which shows only where other spans leave no room for it
 # What is some other protobuf is no trace.
 $ printf '\n\003abc\022\004\001\002\003\004' >other.binpb; unskew check other.binpb 2>&1 | cut -c 1-78
-unskew: other.binpb: unknown format: unskew reads captures (pcap, pcapng), CTF
+unskew: other.binpb: unknown format: unskew reads captures (pcapng, pcap), spa
 # Re-timed as protobuf: what is said of each span is what its JSON is given, and lengths fit.
 $ unskew apply proto.json $DATA/otlp.binpb -o out.binpb; unskew check out.binpb; unskew apply -q json.json $DATA/otlp.jsonl -o out.jsonl
 direction  messages  inversions  min delay  median      p99      max
@@ -102,7 +102,7 @@ Note: out-noise.binpb: damaged: 271 bytes in 2 places, the first at byte 2854, w
 ! Wrote out-noise.binpb.
 ! unskew: note: noise.binpb: damaged: 271 bytes in 2 places, the first at byte 1078, were skipped; what cannot be read was copied as it is
 $ unskew apply json.json other.binpb -o out-other.binpb 2>&1 | cut -c 1-79; ls out-other.binpb 2>&1 | sed 's/.*: //'
-unskew: other.binpb: unknown format: only pcap, pcapng, CTF, spans (OTLP, Jaege
+unskew: other.binpb: unknown format: only captures (pcapng, pcap), spans (OTLP 
 No such file or directory
 $ sed 's/"web"/"www"/g; s/"db"/"dd"/g' proto.json >others.json; unskew apply others.json $DATA/otlp.binpb -o none.binpb 2>&1 | sed 's/.*otlp/otlp/'
 otlp.binpb: the table of clocks corrects none of its 16 spans: is it of this trace? The first are of clock web

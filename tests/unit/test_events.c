@@ -226,6 +226,28 @@ static void test_refused(void **state)
 	}
 }
 
+/* What else there is to give is said of whatever is none of it, and never cut short. */
+static void test_formats_said(void **state)
+{
+	(void)state;
+	enum { ROOM = 100 }; /* for a path and for what was found */
+	static const char *const text[] = { "just some text\n", "a,b,c,d\n" };
+	for (int table = 0; table < 2; table++) {
+		struct usk_err err = { 0 };
+		struct usk_trace *t;
+		const struct usk_reader_info *r;
+		assert_int_equal(
+			usk_trace_open_memory(text[table], strlen(text[table]), "t", &t, &err),
+			USK_EINPUT);
+		assert_true(strlen(err.msg) < sizeof err.msg - ROOM);
+		for (size_t i = 0; (r = usk_reader(i)); i++) {
+			bool columns = strchr(r->said, ',') && strchr(r->said, '_');
+			const char *said = columns && !table ? r->name : r->said;
+			assert_true((table && !columns) || strstr(err.msg, said));
+		}
+	}
+}
+
 /* What a tick lasts is what stamps are rounded down to. */
 static void test_resolution(void **state)
 {
@@ -442,9 +464,10 @@ static void test_sync(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_tables),	   cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_resolution), cmocka_unit_test(test_ids),
-		cmocka_unit_test(test_join),	   cmocka_unit_test(test_sync),
+		cmocka_unit_test(test_tables),	     cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_formats_said), cmocka_unit_test(test_resolution),
+		cmocka_unit_test(test_ids),	     cmocka_unit_test(test_join),
+		cmocka_unit_test(test_sync),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
