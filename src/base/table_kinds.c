@@ -6,11 +6,11 @@ const struct usk_table_kind usk_table_messages = {
 	"the message table",
 	5,
 	{
-		[USK_SENDER] = { "sender", true, false, 0 },
-		[USK_RECEIVER] = { "receiver", true, false, 0 },
-		[USK_SENT] = { "sent", true, true, USK_SENDER },
-		[USK_RECEIVED] = { "received", true, true, USK_RECEIVER },
-		[USK_MESSAGE_BYTES] = { "bytes", false, false, 0 },
+		[USK_SENDER] = { "sender", .required = true },
+		[USK_RECEIVER] = { "receiver", .required = true },
+		[USK_SENT] = { "sent", true, true, .clock = USK_SENDER },
+		[USK_RECEIVED] = { "received", true, true, .clock = USK_RECEIVER },
+		[USK_MESSAGE_BYTES] = { .name = "bytes" },
 	},
 };
 
@@ -18,11 +18,11 @@ const struct usk_table_kind usk_table_events = {
 	"the event table",
 	5,
 	{
-		[USK_CLOCK] = { "clock", true, false, 0 },
-		[USK_TIME] = { "time", true, true, USK_CLOCK },
-		[USK_KIND] = { "kind", true, false, 0 },
-		[USK_ID] = { "id", true, false, 0 },
-		[USK_EVENT_BYTES] = { "bytes", false, false, 0 },
+		[USK_CLOCK] = { "clock", .required = true },
+		[USK_TIME] = { "time", true, true, .clock = USK_CLOCK },
+		[USK_KIND] = { "kind", .required = true },
+		[USK_ID] = { "id", .required = true },
+		[USK_EVENT_BYTES] = { .name = "bytes" },
 	},
 };
 
@@ -30,13 +30,13 @@ const struct usk_table_kind usk_table_exchanges = {
 	"the table of exchanges",
 	7,
 	{
-		[USK_A] = { "a", true, false, 0 },
-		[USK_B] = { "b", true, false, 0 },
-		[USK_T1] = { "t1", true, true, USK_A },
-		[USK_T2] = { "t2", true, true, USK_B },
-		[USK_T3] = { "t3", true, true, USK_B },
-		[USK_T4] = { "t4", true, true, USK_A },
-		[USK_EXCHANGE_BYTES] = { "bytes", false, false, 0 },
+		[USK_A] = { "a", .required = true },
+		[USK_B] = { "b", .required = true },
+		[USK_T1] = { "t1", true, true, .clock = USK_A },
+		[USK_T2] = { "t2", true, true, .clock = USK_B },
+		[USK_T3] = { "t3", true, true, .clock = USK_B },
+		[USK_T4] = { "t4", true, true, .clock = USK_A },
+		[USK_EXCHANGE_BYTES] = { .name = "bytes" },
 	},
 };
 
@@ -44,14 +44,14 @@ const struct usk_table_kind usk_table_spans = {
 	"the table of spans",
 	8,
 	{
-		[USK_TRACE] = { "trace", true, false, 0 },
-		[USK_SPAN] = { "span", true, false, 0 },
-		[USK_PARENT] = { "parent", false, false, 0 },
-		[USK_SPAN_CLOCK] = { "clock", true, false, 0 },
-		[USK_START] = { "start", true, true, USK_SPAN_CLOCK },
-		[USK_END] = { "end", true, true, USK_SPAN_CLOCK },
-		[USK_SPAN_OF] = { "kind", false, false, 0 },
-		[USK_NAME] = { "name", false, false, 0 },
+		[USK_TRACE] = { "trace", .required = true },
+		[USK_SPAN] = { "span", .required = true },
+		[USK_PARENT] = { .name = "parent" },
+		[USK_SPAN_CLOCK] = { "clock", .required = true },
+		[USK_START] = { "start", true, true, .clock = USK_SPAN_CLOCK },
+		[USK_END] = { "end", true, true, .clock = USK_SPAN_CLOCK },
+		[USK_SPAN_OF] = { .name = "kind" },
+		[USK_NAME] = { .name = "name" },
 	},
 };
 
@@ -59,13 +59,13 @@ const struct usk_table_kind usk_table_collectives = {
 	"the table of collectives",
 	7,
 	{
-		[USK_COLLECTIVE] = { "collective", true, false, 0 },
-		[USK_COLLECTIVE_KIND] = { "kind", true, false, 0 },
-		[USK_MEMBER_CLOCK] = { "clock", true, false, 0 },
-		[USK_ENTER] = { "enter", true, true, USK_MEMBER_CLOCK },
-		[USK_EXIT] = { "exit", true, true, USK_MEMBER_CLOCK },
-		[USK_RANK] = { "rank", false, false, 0 },
-		[USK_ROOT] = { "root", false, false, 0 },
+		[USK_COLLECTIVE] = { "collective", .required = true },
+		[USK_COLLECTIVE_KIND] = { "kind", .required = true },
+		[USK_MEMBER_CLOCK] = { "clock", .required = true },
+		[USK_ENTER] = { "enter", true, true, .clock = USK_MEMBER_CLOCK },
+		[USK_EXIT] = { "exit", true, true, .clock = USK_MEMBER_CLOCK },
+		[USK_RANK] = { .name = "rank" },
+		[USK_ROOT] = { .name = "root" },
 	},
 };
 

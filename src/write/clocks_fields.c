@@ -30,7 +30,7 @@ static const struct usk_field knot_fields[] = {
 	  .help = "The most that it can be. null: nothing bounds it from above." },
 	{ "epoch", FIELD_SMALL, FIELD_MAY_MISS | FIELD_OMIT, AT(usk_knot, epoch),
 	  .help = "How often the clock was stepped backward before, as its records show." },
-	{ NULL },
+	{ .key = NULL },
 };
 
 static const char *jump_name(unsigned kind)
@@ -61,7 +61,7 @@ static const struct usk_field jump_fields[] = {
 	  .help = "The epoch of after_local_ns." },
 	{ "end_epoch", FIELD_SMALL, FIELD_MAY_MISS, AT(usk_jump, end_epoch),
 	  .help = "The epoch of before_local_ns." },
-	{ NULL },
+	{ .key = NULL },
 };
 
 static const struct usk_field disturbed_fields[] = {
@@ -70,14 +70,14 @@ static const struct usk_field disturbed_fields[] = {
 	{ "to_ns", FIELD_TIME, AT(usk_disturbed, to_ns), .help = "Its last one." },
 	{ "epoch", FIELD_SMALL, FIELD_MAY_MISS | FIELD_OMIT, AT(usk_disturbed, epoch),
 	  .help = "The epoch of both." },
-	{ NULL },
+	{ .key = NULL },
 };
 
 static const struct usk_field set_back_fields[] = {
 	{ "from_ns", FIELD_TIME, AT(usk_set_back, from_ns),
 	  .help = "The highest stamp before the step." },
 	{ "to_ns", FIELD_TIME, AT(usk_set_back, to_ns), .help = "The first stamp after it." },
-	{ NULL },
+	{ .key = NULL },
 };
 
 const struct usk_field usk_wander_fields[] = {
@@ -88,7 +88,7 @@ const struct usk_field usk_wander_fields[] = {
 	{ "used_ppm", FIELD_WANDER, AT(usk_wander, used_e12),
 	  .help = "What the bounds allow for: the larger of what was assumed and twice what is "
 		  "needed." },
-	{ NULL },
+	{ .key = NULL },
 };
 
 static const struct usk_field slope_fields[] = {
@@ -96,7 +96,7 @@ static const struct usk_field slope_fields[] = {
 	  .help = "The offset changes by this at least, ns a ms of the clock." },
 	{ "most_ppm", FIELD_RATE, AT(usk_slopes, most_e12),
 	  .help = "By this at most. 1000000 both ways: nothing is known of it." },
-	{ NULL },
+	{ .key = NULL },
 };
 
 static const struct usk_field width_fields[] = {
@@ -107,7 +107,7 @@ static const struct usk_field width_fields[] = {
 	  .help = "The mean over the clock's time." },
 	{ "open", FIELD_SPAN_OR_NULL, FIELD_MAY_MISS | FIELD_OMIT, AT(usk_widths, open_ns),
 	  .help = "For so long a side has no bound: that is not in these three. Left out: never." },
-	{ NULL },
+	{ .key = NULL },
 };
 
 static void put_widths(struct usk_json_out *o, const struct usk_clocks *c, const void *of)
@@ -127,7 +127,7 @@ static const struct usk_field headline_fields[] = {
 	  .help = "The least that it can be. null: nothing bounds it from below." },
 	{ "hi_ns", FIELD_TIME_OR_NULL, AT(usk_headline, hi_ns),
 	  .help = "The most that it can be. null: nothing bounds it from above." },
-	{ NULL },
+	{ .key = NULL },
 };
 
 static void put_headline(struct usk_json_out *o, const struct usk_clocks *c, const void *of)
@@ -142,7 +142,7 @@ static const struct usk_field beyond_fields[] = {
 	{ "lo_ns", FIELD_TIME, AT(usk_beyond, lo_ns),
 	  .help = "The least that the offset can be there." },
 	{ "hi_ns", FIELD_TIME, AT(usk_beyond, hi_ns), .help = "The most that it can be." },
-	{ NULL },
+	{ .key = NULL },
 };
 
 const struct usk_field usk_clock_fields[] = {
@@ -197,7 +197,7 @@ const struct usk_field usk_clock_fields[] = {
 	  ROWS(usk_clock, set_back, n_set_backs, set_back_fields),
 	  .help = "Steps backward that the order of its records shows: the i-th leads from epoch i "
 		  "to i + 1." },
-	{ NULL },
+	{ .key = NULL },
 };
 
 static const char *model_name(unsigned kind)
@@ -251,7 +251,7 @@ static const struct usk_field stated_delay_fields[] = {
 	{ "receiver", FIELD_CLOCK, AT(usk_stated_delay, to), .help = "The one that received." },
 	{ "ns", FIELD_TIME, AT(usk_stated_delay, ns),
 	  .help = "None of its messages takes less, whatever its size." },
-	{ NULL },
+	{ .key = NULL },
 };
 
 static const struct usk_field model_fields[] = {
@@ -269,13 +269,13 @@ static const struct usk_field model_fields[] = {
 	{ "min_delays", .flags = FIELD_MAY_MISS | FIELD_OMIT,
 	  ROWS(usk_clocks, stated_delay, n_stated_delays, stated_delay_fields),
 	  .help = "What that is for each two clocks." },
-	{ NULL },
+	{ .key = NULL },
 };
 
 static const struct usk_field solve_fields[] = {
 	{ "name", FIELD_TEXT, AT(usk_clocks, solve), .help = "How many clocks were solved." },
 	{ "how", FIELD_TEXT, AT(usk_clocks, how), .help = "The same in words." },
-	{ NULL },
+	{ .key = NULL },
 };
 
 static void put_kind(struct usk_json_out *o, const struct usk_clocks *c, const void *of)
@@ -300,7 +300,7 @@ static const struct usk_field interface_fields[] = {
 	{ "interface", FIELD_TEXT, AT(usk_iface_clock, iface),
 	  .help = "An interface of the file." },
 	{ "clock", FIELD_CLOCK, AT(usk_iface_clock, clock), .help = "The clock that stamped it." },
-	{ NULL },
+	{ .key = NULL },
 };
 
 static const struct usk_field trace_fields[] = {
@@ -319,7 +319,7 @@ static const struct usk_field trace_fields[] = {
 	{ "interfaces", .flags = FIELD_MAY_MISS,
 	  ROWS(usk_trace_info, iface, n_ifaces, interface_fields),
 	  .help = "Interfaces that have clocks of their own (--clock-of)." },
-	{ NULL },
+	{ .key = NULL },
 };
 
 static const struct usk_field count_fields[] = {
@@ -350,14 +350,14 @@ static const struct usk_field count_fields[] = {
 	  .help = "Further sightings of packets that a machine saw more than once." },
 	{ "alike", FIELD_COUNT, FIELD_MAY_MISS, AT(usk_counts, alike),
 	  .help = "Datagrams that nothing tells from each other." },
-	{ NULL },
+	{ .key = NULL },
 };
 
 static const struct usk_field island_fields[] = {
 	{ "reference", FIELD_CLOCK, AT(usk_island, reference), .help = "Its reference." },
 	{ "clocks", LIST(usk_island, clock, n_clocks), .each = FIELD_CLOCK,
 	  .help = "The clocks that messages tie to it, and itself." },
-	{ NULL },
+	{ .key = NULL },
 };
 
 const struct usk_field usk_clocks_head[] = {
@@ -370,7 +370,7 @@ const struct usk_field usk_clocks_head[] = {
 	  .help = "How many messages there are, and what was left out." },
 	{ "islands", ROWS(usk_clocks, island, n_islands, island_fields),
 	  .help = "Clocks that messages tie to each other, and to no others." },
-	{ NULL },
+	{ .key = NULL },
 };
 
 static const struct usk_field as_recorded_fields[] = {
@@ -379,7 +379,7 @@ static const struct usk_field as_recorded_fields[] = {
 	{ "broadcasts", FIELD_OBJECT, FIELD_MAY_MISS, AT(usk_evaluation, broadcasts_recorded),
 	  .fields = usk_difference_fields,
 	  .help = "Receipts of one broadcast by two clocks, as recorded, over all pairs." },
-	{ NULL },
+	{ .key = NULL },
 };
 
 static const struct usk_field too_fast_fields[] = {
@@ -390,7 +390,7 @@ static const struct usk_field too_fast_fields[] = {
 	  .help = "By this at most. null: there is none." },
 	{ "mean_ns", FIELD_SPAN_OR_NULL, AT(usk_violations, mean_ns),
 	  .help = "By this in the mean." },
-	{ NULL },
+	{ .key = NULL },
 };
 
 static const struct usk_field as_corrected_fields[] = {
@@ -403,7 +403,7 @@ static const struct usk_field as_corrected_fields[] = {
 	{ "broadcasts", FIELD_OBJECT, FIELD_MAY_MISS, AT(usk_evaluation, broadcasts_corrected),
 	  .fields = usk_difference_fields,
 	  .help = "Receipts of one broadcast by two clocks, corrected." },
-	{ NULL },
+	{ .key = NULL },
 };
 
 static const struct usk_field half_width_fields[] = {
@@ -412,7 +412,7 @@ static const struct usk_field half_width_fields[] = {
 	{ "worst", FIELD_SPAN_OR_NULL, AT(usk_evaluation, half_worst_ns), .help = "The largest." },
 	{ "mean", FIELD_SPAN_OR_NULL, AT(usk_evaluation, half_mean_ns),
 	  .help = "The mean over clocks and their time." },
-	{ NULL },
+	{ .key = NULL },
 };
 
 static const struct usk_field evaluation_fields[] = {
@@ -422,7 +422,7 @@ static const struct usk_field evaluation_fields[] = {
 	  .help = "The traces, corrected." },
 	{ "half_width_ns", FIELD_OBJECT, .fields = half_width_fields,
 	  .help = "Half the widths of all bands." },
-	{ NULL },
+	{ .key = NULL },
 };
 
 const struct usk_field usk_clocks_tail[] = {
@@ -430,5 +430,5 @@ const struct usk_field usk_clocks_tail[] = {
 	  .help = "How good the answer is." },
 	{ "notes", .flags = FIELD_MAY_MISS, LIST(usk_clocks, note, n_notes), .each = FIELD_TEXT,
 	  .help = "Sentences on what is not bounded, and what would help." },
-	{ NULL },
+	{ .key = NULL },
 };

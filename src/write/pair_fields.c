@@ -17,13 +17,13 @@
 			.help = "The message's length."                                            \
 	}
 
-static const struct usk_field message_fields[] = { MESSAGE_FIELDS(usk_msg, ), { NULL } };
+static const struct usk_field message_fields[] = { MESSAGE_FIELDS(usk_msg, ), { .key = NULL } };
 
 static const struct usk_field outlier_fields[] = {
 	MESSAGE_FIELDS(usk_outlier, msg.),
 	{ "excess_ns", FIELD_SPAN_OR_NULL, AT(usk_outlier, excess_ns),
 	  .help = "It contradicts the others by this at least." },
-	{ NULL },
+	{ .key = NULL },
 };
 
 static const struct usk_field evidence_fields[] = {
@@ -39,7 +39,7 @@ static const struct usk_field evidence_fields[] = {
 	  .help = "Those with fewer hops left in one capture." },
 	{ "exchange", FIELD_COUNT, FIELD_MAY_MISS, AT(usk_evidence, exchange),
 	  .help = "Those told by the times of answers." },
-	{ NULL },
+	{ .key = NULL },
 };
 
 static const struct usk_field delay_fields[] = {
@@ -51,7 +51,7 @@ static const struct usk_field delay_fields[] = {
 	{ "median", FIELD_SPAN_OR_NULL, AT(usk_delays, median_ns), .help = "The median delay." },
 	{ "p99", FIELD_SPAN_OR_NULL, AT(usk_delays, p99_ns), .help = "99 % take no longer." },
 	{ "max", FIELD_SPAN_OR_NULL, AT(usk_delays, max_ns), .help = "The longest." },
-	{ NULL },
+	{ .key = NULL },
 };
 
 const struct usk_field usk_difference_fields[] = {
@@ -63,7 +63,7 @@ const struct usk_field usk_difference_fields[] = {
 	{ "mean_ns", FIELD_SPAN_OR_NULL, AT(usk_difference, mean_ns), .help = "The mean." },
 	{ "sd_ns", FIELD_SPAN_OR_NULL, AT(usk_difference, sd_ns),
 	  .help = "The standard deviation." },
-	{ NULL },
+	{ .key = NULL },
 };
 
 static const struct usk_field recorded_fields[] = {
@@ -71,7 +71,7 @@ static const struct usk_field recorded_fields[] = {
 	  .help = "From a to b." },
 	{ "b_to_a", FIELD_OBJECT, AT(usk_pair, recorded_b_to_a), .fields = delay_fields,
 	  .help = "From b to a." },
-	{ NULL },
+	{ .key = NULL },
 };
 
 static const struct usk_field min_delay_fields[] = {
@@ -79,7 +79,7 @@ static const struct usk_field min_delay_fields[] = {
 	  .help = "No message from a to b is assumed to take less. null: nothing was stated." },
 	{ "b_to_a", FIELD_SPAN_OR_NULL, AT(usk_pair, min_delay_b_to_a_ns),
 	  .help = "No message from b to a." },
-	{ NULL },
+	{ .key = NULL },
 };
 
 static const struct usk_field corrected_fields[] = {
@@ -87,7 +87,7 @@ static const struct usk_field corrected_fields[] = {
 	  .help = "From a to b." },
 	{ "b_to_a", FIELD_OBJECT, AT(usk_pair, corrected_b_to_a), .fields = delay_fields,
 	  .help = "From b to a." },
-	{ NULL },
+	{ .key = NULL },
 };
 
 const struct usk_field usk_pair_fields[] = {
@@ -122,7 +122,7 @@ const struct usk_field usk_pair_fields[] = {
 	  .help = "By how much the two receipts of one broadcast differ, as recorded." },
 	{ "corrected_broadcasts", FIELD_OBJECT, FIELD_MAY_MISS, AT(usk_pair, broadcasts_corrected),
 	  .fields = usk_difference_fields, .help = "The same, corrected." },
-	{ NULL },
+	{ .key = NULL },
 };
 
 static const struct usk_field hull_fields[] = {
@@ -130,7 +130,7 @@ static const struct usk_field hull_fields[] = {
 	  .help = "Vertices of the lower hull." },
 	{ "ceiling", FIELD_COUNT, FIELD_MAY_MISS, AT(usk_pair, hull_ceiling),
 	  .help = "Vertices of the upper hull." },
-	{ NULL },
+	{ .key = NULL },
 };
 
 const struct usk_field usk_corridor_fields[] = {
@@ -146,5 +146,5 @@ const struct usk_field usk_corridor_fields[] = {
 	  .help = "[b's stamp, offset]: the offset of b against a is no less there." },
 	{ "ceiling", LIST(usk_pair, ceiling, n_ceiling), .each = FIELD_POINT,
 	  .help = "[b's stamp, offset]: the offset of b against a is no more there." },
-	{ NULL },
+	{ .key = NULL },
 };
