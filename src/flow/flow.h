@@ -138,8 +138,8 @@ struct parties {
 	bool gathered;		       /* what is joined has messages of these */
 	struct usk_counts left_out;
 	struct delays delays;
-	struct usk_graph_anchor *anchor; /* by numbers of parties, on unwrapped time */
-	size_t n_anchors;
+	struct usk_stated *stated; /* by numbers of parties, on unwrapped time */
+	size_t n_stated;
 	char **log_note; /* what is to be said of --clock-log */
 	size_t n_log_notes;
 	struct clock_rule *rule; /* --clock-of */

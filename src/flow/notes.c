@@ -180,7 +180,7 @@ static char *explain_pair(const struct answer *x, size_t i)
 {
 	const struct usk_pair *pair = &x->c->pair[i];
 	/* What messages lack an anchor may say. */
-	bool asked = x->p->n == 2 && !x->p->n_anchors;
+	bool asked = x->p->n == 2 && !x->p->n_stated;
 	return asked || pair->quality == USK_CONTRADICTED
 		       ? usk_pair_explain(pair, x->p, &x->c->counts)
 		       : NULL;

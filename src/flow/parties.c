@@ -291,7 +291,7 @@ static void carry_anchor(const struct parties *p, struct usk_graph_anchor *y)
 static enum usk_status anchors(struct parties *p, struct usk_err *err)
 {
 	const struct usk_sync_options *o = p->opt;
-	p->anchor = usk_alloc(o->n_anchors + 1, sizeof *p->anchor);
+	p->stated = usk_alloc(2 * o->n_anchors + 1, sizeof *p->stated);
 	for (size_t i = 0; i < o->n_anchors; i++) {
 		const struct usk_anchor *x = &o->anchor[i];
 		uint32_t a = usk_party_find(p, x->a), b = usk_party_find(p, x->b);
@@ -303,21 +303,22 @@ static enum usk_status anchors(struct parties *p, struct usk_err *err)
 				x->a, x->b, a == USK_NO_CLOCK ? x->a : x->b,
 				p->n ? p->party[0].name : "");
 		}
-		struct usk_graph_anchor *y = &p->anchor[p->n_anchors++];
-		*y = (struct usk_graph_anchor){ a, b, x->a_ns, x->b_ns, x->within_ns };
+		struct usk_graph_anchor y = { a, b, x->a_ns, x->b_ns, x->within_ns };
 		const char *wrong = a == b	       ? "names one clock twice"
 				    : x->within_ns < 0 ? "the uncertainty after ± is negative"
 						       : NULL;
 		bool far = !wrong && !(within(x->a_ns) && within(x->b_ns) && within(x->within_ns));
 		if (far) {
 			wrong = "is over 146 years";
-		} else if (!wrong && (!usk_party_unwrap(&p->party[a], &y->a_ns) ||
-				      !usk_party_unwrap(&p->party[b], &y->b_ns))) {
+		} else if (!wrong && (!usk_party_unwrap(&p->party[a], &y.a_ns) ||
+				      !usk_party_unwrap(&p->party[b], &y.b_ns))) {
 			wrong = "one of the clocks was stepped backward and may have shown "
 				"that time twice; state a time that it showed once";
 		}
 		if (!wrong) {
-			carry_anchor(p, y);
+			carry_anchor(p, &y);
+			usk_stated_anchor(&y, (uint32_t)i, &p->stated[p->n_stated]);
+			p->n_stated += 2;
 		}
 		if (wrong) {
 			return usk_fail(err, far ? USK_ERANGE : USK_EUSAGE, 0,
@@ -527,7 +528,7 @@ void usk_parties_free(struct parties *p)
 	usk_group_free(p->group);
 	free(p->group_failed);
 	usk_flow_texts_free(p->log_note, p->n_log_notes);
-	free(p->anchor);
+	free(p->stated);
 	usk_pairs_free(p);
 	usk_join_free(p->join);
 	usk_spans_free(p);

@@ -113,6 +113,8 @@ static struct usk_clocks *clocks_of(const struct parties *p)
 
 /* ---- arguments ----------------------------------------------------------------------- */
 
+#define PROVED_WITHOUT "proofs are without readings, clock logs and anchors"
+
 static enum usk_status check_arguments(struct usk_trace *const *trace, size_t n,
 				       const struct usk_sync_options *o, struct usk_err *err)
 {
@@ -141,9 +143,8 @@ static enum usk_status check_arguments(struct usk_trace *const *trace, size_t n,
 				"weights by residual need a method through round trips, such as "
 				"round-trip-90");
 	}
-	if (o->proof && (o->readings || o->n_clock_log || o->n_anchors)) {
-		return usk_fail(err, USK_EUSAGE, 0,
-				"proofs are without readings, clock logs and anchors");
+	if (o->proof && (o->readings || o->n_clock_log)) {
+		return usk_fail(err, USK_EUSAGE, 0, PROVED_WITHOUT);
 	}
 	if (!n) {
 		return usk_fail(err, USK_EUSAGE, 0, "no trace is given");
@@ -175,6 +176,16 @@ enum usk_status usk_flow_too_few(const struct parties *p, struct usk_err *err)
 				 p->n ? "one clock only; two are needed" : "no message");
 }
 
+/* Why nothing proves an answer of these; NULL: it can be proved. */
+static const char *unproved_of(const struct parties *p)
+{
+	return p->n_stated ? PROVED_WITHOUT
+	       : !usk_delays_sized(&p->delays)
+		       ? NULL
+		       : "proofs are without minimum delays that depend on sizes; state the one of "
+			 "the smallest message";
+}
+
 enum usk_status usk_flow_open(struct usk_trace *const *trace, size_t n,
 			      const struct usk_sync_options *opt, const struct usk_share *share,
 			      struct parties *out, struct usk_err *err)
@@ -195,10 +206,9 @@ enum usk_status usk_flow_open(struct usk_trace *const *trace, size_t n,
 		status = usk_flow_too_few(out, err);
 		usk_parties_free(out);
 	}
-	if (!status && opt->proof && usk_delays_sized(&out->delays)) {
-		status = usk_fail(err, USK_EUSAGE, 0,
-				  "proofs are without minimum delays that depend on sizes; state "
-				  "the one of the smallest message");
+	const char *unproved = !status && opt->proof ? unproved_of(out) : NULL;
+	if (unproved) {
+		status = usk_fail(err, USK_EUSAGE, 0, "%s", unproved);
 		usk_parties_free(out);
 	}
 	if (!status) {
@@ -298,8 +308,8 @@ static enum usk_status solve(struct sync *x)
 		.tree = p->opt->solve && !strcmp(p->opt->solve, "tree"),
 		.pair = pair,
 		.n_pairs = p->n_pairs,
-		.anchor = p->anchor,
-		.n_anchors = p->n_anchors,
+		.stated = p->stated,
+		.n_stated = p->n_stated,
 		.span = span,
 		.back = back,
 		.told = told,

@@ -19,7 +19,7 @@ static const struct usk_source sources[] = {
 	{ "messages", usk_source_messages },
 	{ "messages that points do not stand for", usk_source_more },
 	{ "messages as they are likely", usk_source_likely },
-	{ "anchors", usk_source_anchors },
+	{ "what is stated", usk_source_stated },
 };
 
 void usk_constraint_add(struct usk_constraints *c, struct usk_constraint row)

@@ -39,6 +39,22 @@ struct usk_graph_anchor {
 	int64_t a_ns, b_ns, within_ns;
 };
 
+/*
+ * What is stated of clocks beside their messages, as constraints: T_from(from_ns) <= T_to(to_ns), by
+ * unwrapped stamps, rounding and margins on the safe side. Rows of one number are one statement,
+ * which is left out whole, with a note, if messages or other statements contradict it.
+ */
+struct usk_stated {
+	uint32_t from, to;
+	int64_t from_ns, to_ns;
+	int64_t width_ns; /* the statement leaves +- this open; USK_NONE: it bounds one side only */
+	uint32_t number;  /* of the statement, from 0 */
+	const char *noun; /* static, and its option: "anchor" */
+};
+
+/** An anchor as its two rows. */
+void usk_stated_anchor(const struct usk_graph_anchor *a, uint32_t number, struct usk_stated row[2]);
+
 /* Where a clock's records tell that it was set back: last stamp before and first one after, on
  * its unwrapped time. */
 struct usk_graph_back {
@@ -85,8 +101,8 @@ struct usk_graph_problem {
 	bool paths;	    /* `linear` without the linear program */
 	struct usk_graph_pair *pair;
 	size_t n_pairs;
-	const struct usk_graph_anchor *anchor;
-	size_t n_anchors;
+	const struct usk_stated *stated;
+	size_t n_stated;
 	/* Messages that points did not stand for, to be put in order too. */
 	const struct usk_msg *more;
 	size_t n_more;

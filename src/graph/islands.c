@@ -44,10 +44,10 @@ static uint32_t *islands_of(const struct usk_clocks *c, const struct usk_graph_p
 			unite(up, p->pair[i].a, p->pair[i].b);
 		}
 	}
-	for (size_t i = 0; i < p->n_anchors; i++) {
-		const struct usk_graph_anchor *a = &p->anchor[i];
-		if (!cut[a->a] && !cut[a->b]) {
-			unite(up, a->a, a->b);
+	for (size_t i = 0; i < p->n_stated; i++) {
+		const struct usk_stated *s = &p->stated[i];
+		if (!cut[s->from] && !cut[s->to]) {
+			unite(up, s->from, s->to);
 		}
 	}
 	uint32_t *of = usk_alloc(c->n_clocks + 1, sizeof *of);
@@ -186,14 +186,14 @@ static void take_pairs(const struct islands *x, struct alone *a)
 static void take_ties(const struct islands *x, size_t island, struct alone *a)
 {
 	const struct usk_graph_problem *p = x->p;
-	struct usk_graph_anchor *anchor = usk_alloc(p->n_anchors + 1, sizeof *anchor);
+	struct usk_stated *stated = usk_alloc(p->n_stated + 1, sizeof *stated);
 	struct usk_msg *msg = usk_alloc(p->n_more + 1, sizeof *msg);
 	struct usk_likely *likely = usk_alloc(p->n_likely + 1, sizeof *likely);
-	a->p.n_anchors = a->p.n_more = a->p.n_likely = 0;
-	for (size_t i = 0; i < p->n_anchors; i++) {
-		struct usk_graph_anchor *t = &anchor[a->p.n_anchors];
-		*t = p->anchor[i];
-		a->p.n_anchors += on_island(x, island, &t->a, &t->b);
+	a->p.n_stated = a->p.n_more = a->p.n_likely = 0;
+	for (size_t i = 0; i < p->n_stated; i++) {
+		struct usk_stated *s = &stated[a->p.n_stated];
+		*s = p->stated[i];
+		a->p.n_stated += on_island(x, island, &s->from, &s->to);
 	}
 	for (size_t i = 0; i < p->n_more; i++) {
 		struct usk_msg *m = &msg[a->p.n_more];
@@ -205,7 +205,7 @@ static void take_ties(const struct islands *x, size_t island, struct alone *a)
 		*l = p->likely[i];
 		a->p.n_likely += on_island(x, island, &l->msg.from, &l->msg.to);
 	}
-	a->p.anchor = anchor;
+	a->p.stated = stated;
 	a->p.more = msg;
 	a->p.likely = likely;
 }
@@ -286,7 +286,7 @@ static void solve_alone(struct islands *x, size_t island)
 	free(a.p.pair);
 	free((void *)a.p.span);
 	free((void *)a.p.back);
-	free((void *)a.p.anchor);
+	free((void *)a.p.stated);
 	free((void *)a.p.more);
 	free((void *)a.p.likely);
 }

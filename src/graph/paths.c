@@ -86,10 +86,13 @@ static void put_arcs(const struct usk_work *w, struct arc *out, size_t *at)
 					      .width_ns = out ? distance(w, p) : 0 });
 		}
 	}
-	for (size_t i = 0; i < w->p->n_anchors; i++) {
-		const struct usk_graph_anchor *p = &w->p->anchor[i];
-		put_arc(out, at, p->a, p->b,
-			(struct arc){ .pair = UINT32_MAX, .width_ns = p->within_ns });
+	for (size_t i = 0; i < w->p->n_stated; i++) {
+		const struct usk_stated *s = &w->p->stated[i];
+		const bool one_way = s->width_ns == USK_NONE;
+		put_arc(out, at, s->from, s->to,
+			(struct arc){ .pair = UINT32_MAX,
+				      .one_way = one_way,
+				      .width_ns = one_way ? 0 : s->width_ns });
 	}
 }
 

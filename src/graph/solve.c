@@ -48,14 +48,14 @@ static void give_up(struct usk_work *w, uint32_t k)
 	}
 }
 
-/* Who states a tie wrongly is wrong about both of its edges. */
-static void leave_out_anchors(struct usk_work *w, size_t from)
+/* Who states something wrongly is wrong about all of its edges. */
+static void leave_out_statements(struct usk_work *w, size_t from)
 {
 	for (size_t n = from; n < w->n_left_out; n++) {
-		uint32_t anchor = w->pair_of[w->left_out[n].from];
-		for (uint32_t i = 0; i < w->n && usk_is_stated(w, anchor); i++) {
+		uint32_t statement = w->pair_of[w->left_out[n].from];
+		for (uint32_t i = 0; i < w->n && usk_is_stated(w, statement); i++) {
 			uint32_t k = w->peer[i];
-			if (w->pair_of[i] == anchor && k != USK_NO_EVENT) {
+			if (w->pair_of[i] == statement && k != USK_NO_EVENT) {
 				w->peer[i] = w->peer[k] = USK_NO_EVENT;
 			}
 		}
@@ -151,7 +151,7 @@ static void bound(struct usk_work *w)
 				}
 			}
 		}
-		leave_out_anchors(w, before);
+		leave_out_statements(w, before);
 		begin_again(w, before, breaks, wander);
 		usk_build_cells(w);
 		usk_bounds_reset(w);
@@ -337,20 +337,34 @@ static void write_outliers(struct usk_work *w)
 	}
 }
 
+/* A statement once, whichever of its edges went first. */
+static void note_left_out(struct usk_work *w, size_t i)
+{
+	const uint32_t pair = w->pair_of[w->left_out[i].from];
+	const struct usk_stated *s = w->p->stated;
+	for (size_t k = 0; k < i; k++) {
+		if (w->pair_of[w->left_out[k].from] == pair) {
+			return;
+		}
+	}
+	while (w->p->n_pairs + s->number != pair) {
+		s++;
+	}
+	note(w->c,
+	     usk_format("--%s: what is stated of %s and %s contradicts their messages or "
+			"another %s, and is ignored",
+			s->noun, w->c->clock[s->to].name, w->c->clock[s->from].name, s->noun));
+}
+
 /* Messages that were left out to the pair that they were of. */
 static void write_left_out(struct usk_work *w)
 {
 	size_t messages = 0;
-	bool *told = usk_alloc(w->p->n_anchors + 1, sizeof *told);
 	for (size_t i = 0; i < w->n_left_out; i++) {
 		uint32_t from = w->left_out[i].from, to = w->left_out[i].to;
 		uint32_t pair = w->pair_of[from];
-		if (usk_is_stated(w, pair) && !told[pair - w->p->n_pairs]) {
-			const struct usk_graph_anchor *a = &w->p->anchor[pair - w->p->n_pairs];
-			told[pair - w->p->n_pairs] = true;
-			note(w->c, usk_format("--anchor: what is stated of %s and %s contradicts "
-					      "their messages or another anchor, and is ignored",
-					      w->c->clock[a->a].name, w->c->clock[a->b].name));
+		if (usk_is_stated(w, pair)) {
+			note_left_out(w, i);
 		}
 		if (pair >= w->p->n_pairs) {
 			continue;
@@ -368,7 +382,6 @@ static void write_left_out(struct usk_work *w)
 				      "clocks, and are ignored as outliers",
 				      messages));
 	}
-	free(told);
 }
 
 /* Lines ask for the vertices of hulls alone. false: not for these clocks. */

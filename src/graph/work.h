@@ -147,7 +147,7 @@ struct usk_work {
 	struct usk_wish *wish;
 	size_t n_wishes;
 	bool *sent;	   /* it is the edge's `from` */
-	uint32_t *pair_of; /* of the edge; behind all pairs: an anchor's; UINT32_MAX: neither */
+	uint32_t *pair_of; /* of the edge; behind all pairs: a statement's; UINT32_MAX: neither */
 	uint32_t *owner;   /* clock */
 	uint32_t *order;   /* all but the reference's, in their approximate order of time */
 	uint32_t n_order;
@@ -196,7 +196,7 @@ void usk_solve_island(struct usk_work *w);
 struct usk_constraint {
 	uint32_t from, to;
 	int64_t from_ns, to_ns;
-	uint32_t pair; /* behind all pairs: an anchor's; UINT32_MAX: neither's */
+	uint32_t pair; /* behind all pairs: a statement's; UINT32_MAX: neither's */
 	/* T_from(from_ns) <= T_to(wish_ns) + early_ns, too: by the estimate, where it can. */
 	bool wish, only; /* only: nothing else */
 	int64_t wish_ns, early_ns;
@@ -214,7 +214,7 @@ struct usk_source {
 };
 
 void usk_constraint_add(struct usk_constraints *c, struct usk_constraint row);
-/** Is what an edge is of no pair, but an anchor? */
+/** Is what an edge is of no pair, but a statement? */
 static inline bool usk_is_stated(const struct usk_work *w, uint32_t pair)
 {
 	return pair >= w->p->n_pairs && pair != UINT32_MAX;
@@ -225,7 +225,7 @@ usk_i128 usk_messages_share(const struct usk_work *w);
 void usk_source_messages(const struct usk_work *w, struct usk_constraints *out);
 void usk_source_more(const struct usk_work *w, struct usk_constraints *out);
 void usk_source_likely(const struct usk_work *w, struct usk_constraints *out);
-void usk_source_anchors(const struct usk_work *w, struct usk_constraints *out);
+void usk_source_stated(const struct usk_work *w, struct usk_constraints *out);
 
 /** Events, cells and runs of the island. */
 void usk_build(struct usk_work *w);

@@ -61,6 +61,12 @@ void net_span(const struct net *net, struct usk_graph_span *span)
 	}
 }
 
+void state_anchor(struct net *net, struct usk_graph_anchor a)
+{
+	usk_stated_anchor(&a, (uint32_t)net->n_stated / 2, &net->stated[net->n_stated]);
+	net->n_stated += 2;
+}
+
 struct usk_clocks *solve(const struct net *net)
 {
 	struct usk_clocks *c = usk_alloc(1, sizeof *c);
@@ -73,8 +79,8 @@ struct usk_clocks *solve(const struct net *net)
 				       .max_skew_e12 = SKEW,
 				       .reference = 0,
 				       .pair = pair,
-				       .anchor = net->anchor,
-				       .n_anchors = net->n_anchors,
+				       .stated = net->stated,
+				       .n_stated = net->n_stated,
 				       .span = span,
 				       .back = back,
 				       .threads = net->threads,

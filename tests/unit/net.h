@@ -19,12 +19,14 @@ struct net {
 	size_t n;
 	uint32_t n_clocks;
 	struct usk_model model;
-	struct usk_graph_anchor anchor[4];
-	size_t n_anchors;
+	struct usk_stated stated[8];
+	size_t n_stated;
 	unsigned threads;
 	bool twice; /* solve, and solve again */
 };
 
+/** An anchor more. */
+void state_anchor(struct net *net, struct usk_graph_anchor a);
 void say(struct net *net, uint32_t from, uint32_t to, int64_t sent, int64_t received);
 /** What was said between a and b, as a corridor remembers it; n: both directions. */
 bool part_of(const struct net *net, uint32_t a, uint32_t b, struct usk_part *out, uint64_t n[2]);

@@ -293,8 +293,7 @@ static void test_anchor(void **state)
 	assert_int_equal(c->n_islands, 2);
 	usk_clocks_free(c);
 	/* When 1 showed 5 s, 2 showed 7 s, give or take 3 ms. */
-	net.anchor[net.n_anchors++] =
-		(struct usk_graph_anchor){ 1, 2, 5 * SECOND, 7 * SECOND, 3 * MS };
+	state_anchor(&net, (struct usk_graph_anchor){ 1, 2, 5 * SECOND, 7 * SECOND, 3 * MS });
 	c = solve(&net);
 	assert_int_equal(c->n_islands, 1);
 	for (uint32_t k = 2; k < 4; k++) {
@@ -336,8 +335,8 @@ static void test_wrong_anchors(void **state)
 	};
 	for (size_t i = 0; i < COUNT(wrong); i++) {
 		char *json[2];
-		net.anchor[0] = wrong[i];
-		net.n_anchors = 1;
+		net.n_stated = 0;
+		state_anchor(&net, wrong[i]);
 		for (int twice = 0; twice < 2; twice++) {
 			net.twice = twice;
 			c = solve(&net);

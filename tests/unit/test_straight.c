@@ -74,10 +74,9 @@ static void build(struct exact *x, const struct net *net)
 		const struct usk_msg *g = &net->m[i];
 		put_edge(x, g->from, g->sent_ns, g->to, g->received_ns);
 	}
-	for (size_t i = 0; i < net->n_anchors; i++) {
-		const struct usk_graph_anchor *a = &net->anchor[i];
-		put_edge(x, a->b, a->b_ns - a->within_ns, a->a, a->a_ns);
-		put_edge(x, a->a, a->a_ns, a->b, a->b_ns + a->within_ns);
+	for (size_t i = 0; i < net->n_stated; i++) {
+		const struct usk_stated *s = &net->stated[i];
+		put_edge(x, s->from, s->from_ns, s->to, s->to_ns);
 	}
 	for (uint32_t i = 1; i < net->n_clocks; i++) {
 		for (int sign = -1; sign <= 1; sign += 2) { /* sign beta <= sign + S */
@@ -290,7 +289,7 @@ static void make(struct net *net, uint64_t seed)
 	struct usk_rng r;
 	usk_rng_seed(&r, seed);
 	net->n = 0;
-	net->n_anchors = 0;
+	net->n_stated = 0;
 	net->threads = 1 + (unsigned)(seed % 2);
 	net->n_clocks = 2 + (uint32_t)(seed % 3);
 	net->model = (struct usk_model){ .kind = USK_LINEAR };
@@ -316,9 +315,9 @@ static void make(struct net *net, uint64_t seed)
 	}
 	for (uint32_t k = 1; k < net->n_clocks && seed % 6 == 1; k++) {
 		int64_t t = (int64_t)usk_rng_below(&r, 10 * SECOND), d = 1 + spread / 3;
-		net->anchor[net->n_anchors++] =
-			(struct usk_graph_anchor){ 0, k, origin + t,
-						   origin + reading(offset, ppb, k, t), d };
+		state_anchor(net,
+			     (struct usk_graph_anchor){ 0, k, origin + t,
+							origin + reading(offset, ppb, k, t), d });
 	}
 }
 
