@@ -346,9 +346,119 @@ static void test_csv(void **state)
 	usk_claims_free(&c);
 }
 
+/* ---- blame ------------------------------------------------------------------------------------ */
+
+enum { BLAMES = 800, NAMED = 6, CLASHES = 7, LINKS = 3 };
+
+/* Names that are in a clash, as bits. */
+static unsigned names_in(const struct usk_audit *a, const struct usk_clash *c)
+{
+	const uint32_t end[] = { c->low, c->high };
+	unsigned all = 0;
+	for (size_t i = 0; i < COUNT(end); i++) {
+		all |= end[i] == USK_NO_CLAIM ? 0 : 1u << a->claim[end[i]].by;
+	}
+	for (size_t i = 0; i < c->n_links; i++) {
+		all |= c->link[i].message == UINT32_MAX ? 1u << c->link[i].clock : 0;
+	}
+	return all;
+}
+
+/* The fewest names that are in every clash, without those: all sets are tried. */
+static size_t fewest(const struct usk_audit *a, unsigned without)
+{
+	size_t best = USK_ALL_WRONG;
+	unsigned names[CLASHES] = { 0 };
+	for (size_t i = 0; i < a->n_clashes; i++) {
+		names[i] = names_in(a, &a->clash[i]);
+	}
+	for (unsigned set = 0; set < 1u << NAMED; set++) {
+		bool hits = !(set & without);
+		size_t n = 0;
+		for (size_t i = 0; i < a->n_clashes && hits; i++) {
+			hits = !names[i] || names[i] & set;
+		}
+		for (unsigned rest = set; rest; rest &= rest - 1) {
+			n++;
+		}
+		best = hits && n < best ? n : best;
+	}
+	return best;
+}
+
+static void test_blame(void **state)
+{
+	(void)state;
+	struct usk_claim claim[NAMED];
+	for (uint32_t k = 0; k < NAMED; k++) {
+		claim[k] = (struct usk_claim){ .by = k, .clock = k };
+	}
+	for (uint64_t seed = case_first(BLAMES); seed < case_end(BLAMES); seed++) {
+		struct usk_link link[CLASHES][LINKS];
+		struct usk_clash clash[CLASHES];
+		struct usk_rng r;
+		usk_rng_seed(&r, seed);
+		for (size_t i = 0; i < CLASHES; i++) {
+			bool claims = usk_rng_below(&r, 8);
+			clash[i] = (struct usk_clash){ USK_NO_CLAIM, USK_NO_CLAIM, 1, link[i],
+						       usk_rng_below(&r, LINKS + 1) };
+			if (claims) {
+				clash[i].low = (uint32_t)usk_rng_below(&r, NAMED);
+				clash[i].high = (uint32_t)usk_rng_below(&r, NAMED);
+			}
+			for (size_t l = 0; l < LINKS; l++) {
+				link[i][l] = (struct usk_link){
+					.message = usk_rng_below(&r, 2) ? UINT32_MAX : 7,
+					.clock = (uint32_t)usk_rng_below(&r, NAMED),
+				};
+			}
+		}
+		struct usk_audit a = { .n_names = NAMED,
+				       .claim = claim,
+				       .n_claims = NAMED,
+				       .clash = clash,
+				       .n_clashes = usk_rng_below(&r, CLASHES + 1) };
+		usk_audit_blame(&a);
+		assert_int_equal(a.n_wrong, fewest(&a, 0));
+		for (unsigned k = 0; k < NAMED; k++) {
+			assert_int_equal(a.without[k], fewest(&a, 1u << k));
+		}
+		free(a.without);
+	}
+}
+
+/* Of more names than are looked at, one is in every clash: nothing is said of those beyond. */
+static void test_blame_many(void **state)
+{
+	(void)state;
+	enum { MANY = 100, LOOKED_AT = 64 };
+	static struct usk_claim claim[MANY];
+	static struct usk_clash clash[MANY - 1];
+	for (uint32_t k = 0; k < MANY; k++) {
+		claim[k] = (struct usk_claim){ .by = k, .clock = k };
+	}
+	for (uint32_t i = 0; i + 1 < MANY; i++) {
+		clash[i] = (struct usk_clash){ .low = 0, .high = i + 1 };
+	}
+	struct usk_audit a = { .n_names = MANY,
+			       .claim = claim,
+			       .n_claims = MANY,
+			       .clash = clash,
+			       .n_clashes = MANY - 1 };
+	usk_audit_blame(&a);
+	assert_int_equal(a.n_wrong, 1);
+	assert_int_equal(a.without[0], LOOKED_AT - 1);
+	for (size_t k = 1; k < MANY; k++) {
+		assert_int_equal(a.without[k], 1);
+	}
+	free(a.without);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_blame),
+		cmocka_unit_test(test_blame_many),
 		cmocka_unit_test(test_truth),
 		cmocka_unit_test(test_one_liar),
 		cmocka_unit_test(test_liars_and_steps),
