@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "captures.h"
 
+#include "base/bytes.h"
+
 #include <dirent.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -164,7 +166,7 @@ void ng_packet(struct bytes *b, uint32_t iface, uint64_t ticks, const void *data
 
 size_t udp_frame(uint8_t out[FRAME], uint32_t src, uint32_t dst, uint8_t ttl, uint64_t id)
 {
-	struct bytes b = { .swap = true };
+	struct bytes b = { .swap = USK_SWAP_NETWORK };
 	put(&b, "\2\0\0\0\0\1\2\0\0\0\0\2\x08\0", 14);
 	put(&b, "\x45\0", 2);
 	put16(&b, FRAME - 14);
@@ -187,9 +189,7 @@ size_t udp_frame(uint8_t out[FRAME], uint32_t src, uint32_t dst, uint8_t ttl, ui
 
 uint64_t frame_id(const uint8_t *frame)
 {
-	uint64_t v;
-	memcpy(&v, frame + 42, sizeof v);
-	return __builtin_bswap64(v);
+	return usk_be64(frame + 42);
 }
 
 struct seen *see(const char *path, size_t *n, char **damage)

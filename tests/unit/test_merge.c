@@ -2,6 +2,8 @@
 /* Captures of several hosts into one pcapng: everything there, in order, sends first. */
 #include "captures.h"
 
+#include "base/bytes.h"
+
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -56,7 +58,9 @@ static void check_whole(const struct bytes *out, struct side *side, size_t n_sid
 			continue;
 		}
 		uint32_t v[5];
-		memcpy(v, b[i].d + 8, sizeof v);
+		for (size_t k = 0; k < COUNT(v); k++) {
+			v[k] = usk_le32(b[i].d + 8 + 4 * k);
+		}
 		int64_t t = (int64_t)((uint64_t)v[1] << 32 | v[2]);
 		assert_true(!sorted || t >= last);
 		last = t;
