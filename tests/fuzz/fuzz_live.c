@@ -4,6 +4,7 @@
  * about, 8 bytes each. Whatever is in it, an answer is what its words say; what it was made of is
  * cut short under its reader, and that is seen; and a writer goes on with it, or refuses it.
  */
+#include "../sigbus.h"
 #include "memory.h"
 #include "unskew_clock.h"
 
@@ -77,12 +78,17 @@ static void check_at(const struct usk_live *l, const uint8_t *data, int64_t remo
 				   t.local <= USK_TICKS_MAX && t.local >= -USK_TICKS_MAX));
 }
 
-static void cut_short(const struct usk_live *l)
+/* False where nobody can see that. */
+static bool cut_short(const struct usk_live *l)
 {
 	struct usk_live_time t;
+	if (!sigbus_says_where()) {
+		return false;
+	}
 	need(!ftruncate(file.fd, 0));
 	need(usk_live_convert(l, 0, &t) == USK_LIVE_CUT);
 	need(usk_live_convert(l, 1, &t) == USK_LIVE_CUT);
+	return true;
 }
 
 static void read_it(const uint8_t *data, size_t size)
@@ -119,8 +125,7 @@ static void go_on(const uint8_t *data)
 	need(same(state, &t, usk_live_map_at(&m, m.remote, &expected), &expected));
 	need(!usk_live_publish(writer, NULL, &err));
 	need(usk_live_convert(reader, m.remote, &t) == USK_LIVE_STALE);
-	cut_short(reader);
-	need(usk_live_publish(writer, &m, &err) && err.msg[0]);
+	need(!cut_short(reader) || (usk_live_publish(writer, &m, &err) && err.msg[0]));
 	usk_live_close(reader);
 	usk_live_close(writer);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Another clock's stamps on this one: truth within the precision; pages that change while read. */
 #include "base/base.h"
+#include "../sigbus.h"
 #include "cases.h"
 #include "unskew_clock.h"
 
@@ -480,6 +481,9 @@ static void test_files(void **state)
 static void test_cut(void **state)
 {
 	(void)state;
+	if (!sigbus_says_where()) {
+		skip();
+	}
 	char *path = temporary();
 	for (off_t size = 0; size <= 65; size += size == 63 ? 2 : 1) {
 		struct usk_live *writer, *reader;
@@ -531,6 +535,9 @@ static void *cut_and_mend(void *ctx)
 static void test_cut_meanwhile(void **state)
 {
 	(void)state;
+	if (!sigbus_says_where()) {
+		skip();
+	}
 	char *path = temporary();
 	atomic_bool stop = false;
 	struct cutter c = { path, &stop };
