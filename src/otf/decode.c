@@ -31,6 +31,7 @@ struct decoder {
 	} * thread;
 	size_t n, cap;
 	char said[160]; /* what the library found wrong first; "": nothing */
+	bool starved;	/* it had no memory: nobody knows what was lost */
 };
 
 static OTF2_CallbackCode give(struct decoder *d, const struct otf2_item *item)
@@ -56,6 +57,8 @@ static OTF2_ErrorCode on_error(void *ctx, const char *file, uint64_t line, const
 	(void)file;
 	(void)line;
 	(void)function;
+	d->starved |= code == OTF2_ERROR_ENOMEM || code == OTF2_ERROR_MEM_FAULT ||
+		      code == OTF2_ERROR_MEM_ALLOC_FAILED;
 	if (!d->said[0] && code != OTF2_ERROR_INTERRUPTED_BY_CALLBACK) {
 		char detail[100];
 		vsnprintf(detail, sizeof detail, format, ap);
@@ -338,6 +341,9 @@ static void read_thread(struct decoder *d, const struct thread *t,
 		give(d, &over);
 		return;
 	}
+	if (d->starved) {
+		return;
+	}
 	char text[240];
 	snprintf(text, sizeof text,
 		 "ends after %llu of %llu events, and what follows is lost%s%s%s",
@@ -365,7 +371,7 @@ static void read_events(struct decoder *d)
 	if (d->n) {
 		qsort(d->thread, d->n, sizeof *d->thread, by_process);
 	}
-	for (size_t i = 0; i < d->n && d->good; i++) {
+	for (size_t i = 0; i < d->n && d->good && !d->starved; i++) {
 		const struct thread *t = &d->thread[i];
 		give(d, &(struct otf2_item){ .kind = ITEM_READ, .value = t->location });
 		read_thread(d, t, call);
@@ -423,6 +429,6 @@ void usk_otf2_decode(const char *path, FILE *out)
 	give(&d, &(struct otf2_item){ .kind = ITEM_READY });
 	d.numbers = has_numbers(path);
 	read_events(&d);
-	give(&d, &(struct otf2_item){ .kind = ITEM_END });
+	give_text(&d, (struct otf2_item){ .kind = ITEM_END }, d.starved ? d.said : NULL);
 	/* Everything else goes with the process. */
 }

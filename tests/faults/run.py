@@ -27,8 +27,8 @@ import time
 KINDS = ['memory', 'read', 'pread', 'write', 'pwrite', 'open', 'openat', 'close', 'lseek', 'ftruncate',
 	'fsync', 'syncfs', 'stat', 'lstat', 'fstat', 'fcntl', 'fchmod', 'mkdir', 'rename', 'link', 'dup',
 	'mkostemp', 'mkdtemp', 'pipe2', 'fork']
-# Name, arguments, standard input, what is written, whether that is there before.
-Job = collections.namedtuple('Job', 'name args stdin outputs before', defaults=[None, [], False])
+# Name, arguments, standard input, what is written, whether that is there before, the library without which it is left out.
+Job = collections.namedtuple('Job', 'name args stdin outputs before needs', defaults=[None, [], False, ''])
 JOBS = [
 	Job('sync', 'sync in/host0.pcap in/host1.pcap -o out/c.json --messages out/m.csv '
 		'--merge out/m.pcapng --timeline out/t.json', None, ['c.json', 'm.csv', 'm.pcapng', 't.json']),
@@ -37,12 +37,21 @@ JOBS = [
 	Job('sync of three', 'sync --json in/three/host0.pcap in/three/host1.pcap in/three/host2.pcap -o out/c.json',
 		None, ['c.json']),
 	Job('sync of a pipe', 'sync --json - -o out/c.json.gz', 'in/table.csv', ['c.json.gz']),
+	Job('sync --proof', 'sync -q in/host0.pcap in/host1.pcap -o out/c.json --proof out/proof', None, ['c.json', 'proof']),
+	Job('sync of OTF2', 'sync --json in/otf2/run.otf2 -o out/c.json', None, ['c.json'], needs='otf2'),
+	Job('sync of trace.dat', 'sync --json in/tracecmd/host.dat in/tracecmd/guest.dat -o out/c.json', None,
+		['c.json'], needs='libtracecmd'),
+	Job('part', 'part -q in/host0.pcap -o out', None, ['host0.pcap-921f578dd380e810.part.zst']),
+	Job('join', 'join -q in/parts -o out/c.json', None, ['c.json']),
+	Job('apply of OTF2', 'apply in/of_otf2.json in/otf2/run.otf2 -o out', None, ['run'], needs='otf2'),
 	Job('apply', 'apply in/clocks.json in/host0.pcap -o out/a.pcap', None, ['a.pcap']),
 	Job('apply of a table', 'apply in/of_table.json in/table.csv.gz -o out/t.csv --timeline out/t.json',
 		None, ['t.csv', 't.json']),
-	Job('apply of spans', 'apply in/of_spans.json in/spans.json.gz -o out/s.json', None, ['s.json']),
+	Job('apply of spans', 'apply in/of_spans.json in/spans.json.gz -o out/s.json', None, ['s.json'],
+		needs='yajl'),
 	Job('apply of spans in protobuf', 'apply in/of_proto.json in/spans.binpb -o out/s.binpb', None, ['s.binpb']),
-	Job('apply of a profile', 'apply in/of_profile.json in/profile.json.gz -o out/f.json', None, ['f.json']),
+	Job('apply of a profile', 'apply in/of_profile.json in/profile.json.gz -o out/f.json', None, ['f.json'],
+		needs='yajl'),
 	Job('apply --perfetto-manifest', 'apply in/clocks.json in/host0.pcap in/host1.pcap '
 		'--perfetto-manifest out/p.json', None, ['p.json']),
 	Job('report', 'report in/host0.pcap in/host1.pcap -o out/page.html', None, ['page.html']),
@@ -51,6 +60,7 @@ JOBS = [
 	Job('history', 'history in/clocks.json in/operations.csv in/operations.edn --nodes host0,host1 '
 		'-o out/h.edn', None, ['h.edn']),
 	Job('late', 'late in/ranks/collectives.csv -o out/late.csv', None, ['late.csv']),
+	Job('audit', 'audit --claims in/claims.csv in/table.csv'),
 	Job('calibrate', 'calibrate --margin 0.5 in/host0.pcap in/host1.pcap'),
 ]
 OLD = b'precious\n'
@@ -90,6 +100,7 @@ class Faults:
 		if not os.path.exists(self.path('in/stamps')):
 			self.make_inputs(data)
 		self.inputs = self.all_inputs()
+		self.jobs = [job for job in JOBS if not job.needs or self.has(job.needs)]
 
 	def path(self, name):
 		return os.path.join(self.folder, name)
@@ -97,6 +108,11 @@ class Faults:
 	def make_inputs(self, data):
 		for name in ('host0.pcap', 'host1.pcap'):
 			shutil.copy(os.path.join(data, name), self.path('in'))
+		for name in ('otf2', 'tracecmd'):
+			shutil.copytree(os.path.join(data, name), self.path('in/' + name))
+		with open(self.path('in/claims.csv'), 'w') as f:
+			f.write('clock,time_ns,offset_ns,error_ns\n')
+			f.writelines(f'a,{1700000000000000000 + i * 1000000000},0,50000\n' for i in range(5))
 		draw = random.Random(1)
 		with open(self.path('in/table.csv'), 'w') as f:
 			f.write('sender,receiver,sent_ns,received_ns\n')
@@ -123,10 +139,12 @@ class Faults:
 		for args in ('simulate -q --hosts 3 --topology ring --seed 3 --seconds 3 --rate 20 -o in/three',
 				'simulate -q --hosts 4 --collectives mix --seconds 0.3 -o in/ranks',
 				'sync -q in/host0.pcap in/host1.pcap -o in/clocks.json',
+				'part -q in/host0.pcap in/host1.pcap -o in/parts',
 				'sync -q in/table.csv -o in/of_table.json',
-				'sync -q in/spans.json.gz -o in/of_spans.json',
 				'sync -q in/spans.binpb -o in/of_proto.json',
-				'sync -q in/profile.json.gz -o in/of_profile.json'):
+				*(['sync -q in/otf2/run.otf2 -o in/of_otf2.json'] if self.has('otf2') else []),
+				*(['sync -q in/spans.json.gz -o in/of_spans.json',
+					'sync -q in/profile.json.gz -o in/of_profile.json'] if self.has('yajl') else [])):
 			subprocess.run([self.unskew] + args.split(), cwd=self.folder, check=True)
 		with open(self.path('in/stamps'), 'w') as f:
 			f.writelines(f'{1700000000000000000 + i * 1000003}\n' for i in range(500))
@@ -139,12 +157,18 @@ class Faults:
 				edn.write(f'{{:process {i % 4}, :type :invoke, :f :read, :value nil, :time {t}}}\n'
 					f'{{:process {i % 4}, :type :ok, :f :read, :value {i}, :time {t + 800000}}}\n')
 
+	def has(self, library):
+		version = subprocess.run([self.unskew, '--version'], capture_output=True, text=True).stdout
+		return library in version.split('(without')[0]
+
+	def files_in(self, folder):
+		return (os.path.join(at, name) for at, _, names in os.walk(folder) for name in names)
+
 	def all_inputs(self):
 		found = {}
-		for folder, _, names in os.walk(self.path('in')):
-			for path in (os.path.join(folder, name) for name in names):
-				with open(path, 'rb') as f:
-					found[path] = f.read(), os.fstat(f.fileno()).st_mtime_ns
+		for path in self.files_in(self.path('in')):
+			with open(path, 'rb') as f:
+				found[path] = f.read(), os.fstat(f.fileno()).st_mtime_ns
 		return found
 
 	def start(self, job, env={}):
@@ -174,11 +198,14 @@ class Faults:
 		return p.returncode, out, err.decode(errors='replace')
 
 	def written(self, name):
-		try:
-			with open(self.path('out/' + name), 'rb') as f:
+		"""A file's bytes, or those of all files in a folder; None: it is not there."""
+		def bytes_of(path):
+			with open(path, 'rb') as f:
 				return f.read()
-		except FileNotFoundError:
-			return None
+		path = self.path('out/' + name)
+		if os.path.isdir(path):
+			return {os.path.relpath(one, path): bytes_of(one) for one in self.files_in(path)}
+		return bytes_of(path) if os.path.exists(path) else None
 
 	def clean(self, job):
 		status, out, err = self.end(self.start(job))
@@ -234,8 +261,8 @@ class Faults:
 			self.broken.append(w)
 			print(f'{job.name}: {what}: {w}\n\tunskew {job.args}', flush=True)
 
-	def calls(self, most):
-		for job in JOBS:
+	def calls(self, most, every):
+		for job in self.jobs:
 			clean = self.clean(job)
 			for kind in KINDS:
 				seen = self.path('seen')
@@ -243,7 +270,7 @@ class Faults:
 				self.end(self.start(job, fail))
 				with open(seen) as f:
 					n = int(f.read())
-				step = max(1, n // most) if most else 1
+				step = max(1, n // most) if most else every
 				for at in range(1, n + 1, step):
 					fail['FAIL'] = f'{kind} {at}'
 					self.judge(fail['FAIL'], job, clean, self.end(self.start(job, fail)))
@@ -254,7 +281,7 @@ class Faults:
 
 	def signals(self, count):
 		draw = random.Random(2)
-		of = [job for job in JOBS if job.outputs]
+		of = [job for job in self.jobs if job.outputs]
 		clean, took = {}, {}
 		for job in of:
 			begun = time.monotonic()
@@ -268,9 +295,10 @@ class Faults:
 
 	def disks(self, count):
 		"""Needs a mount namespace of its own: see main()."""
-		for job in [job for job in JOBS if job.outputs]:
+		for job in [job for job in self.jobs if job.outputs]:
 			clean = self.clean(job)
-			pages = sum(len(x) for x in clean[2].values()) // 4096 + 2 * len(clean[2]) + 2
+			whole = [x for out in clean[2].values() for x in (out.values() if isinstance(out, dict) else [out])]
+			pages = sum(len(x) for x in whole) // 4096 + 2 * len(whole) + 2
 			step = max(1, pages // count)
 			for size in range(1 + len(clean[2]) * job.before, pages, step):
 				for full in ('out', 'tmp'):
@@ -290,18 +318,19 @@ def main():
 	parser.add_argument('library')
 	parser.add_argument('data')
 	parser.add_argument('--all', action='store_true', help='every call, not a sample')
+	parser.add_argument('--every', type=int, default=1, help='with --all: every N-th')
 	parser.add_argument('--disks', help='only full disks, in this folder')
 	args = parser.parse_args()
 	unskew, library, data = (os.path.abspath(x) for x in (args.unskew, args.library, args.data))
 	if args.disks:
 		faults = Faults(unskew, library, data, args.disks)
-		faults.disks(1000 if args.all else 3)
+		faults.disks(1000 // args.every if args.all else 3)
 		faults.told_of()
 		return len(faults.broken) > 0
 	with tempfile.TemporaryDirectory(prefix='unskew-faults-') as folder:
 		faults = Faults(unskew, library, data, folder)
-		faults.calls(0 if args.all else 4)
-		faults.signals(400 if args.all else 16)
+		faults.calls(0 if args.all else 4, args.every)
+		faults.signals(400 // args.every if args.all else 16)
 		faults.told_of()
 		broken = len(faults.broken)
 		own = ['unshare', '-m'] if os.geteuid() == 0 else ['unshare', '-rm']
