@@ -117,7 +117,8 @@ static const char *const other_text =
 	"	string _names[8];\n"
 	"	floating_point { exp_dig = 11; mant_dig = 53; align = 8; } _reals[2];\n"
 	"	floating_point { exp_dig = 8; mant_dig = 24; align = 8; } _singles[2];\n"
-	"	uint16_t _pairs[2][2]; struct { uint32_t _x; } _inner; }; };\n";
+	"	uint16_t _pairs[2][2]; struct { uint32_t _x; } _inner;\n"
+	"	struct { uint32_t _x; } _boxes[2]; }; };\n";
 
 struct ctf ctf_begin(const char *folder, const char *hostname, uint64_t hz, int64_t offset_ns)
 {
@@ -226,7 +227,9 @@ void ctf_list(struct ctf *c, int cpu, uint64_t cycles, const struct ctf_values *
 	for (size_t i = 0; i < COUNT(v->pairs); i++) {
 		put16(b, v->pairs[i]);
 	}
-	put32(b, 1);
+	for (uint32_t i = 0; i < 3; i++) { /* one structure, and an array of two */
+		put32(b, i);
+	}
 }
 
 void ctf_flush(struct ctf *c, int cpu, uint64_t discarded)

@@ -64,11 +64,8 @@ static void test_array_keys(void **state)
 	static const struct {
 		const char *field;
 		size_t n;
-	} keys[] = { { "names", EVENTS },
-		     { "reals", EVENTS },
-		     { "singles", EVENTS },
-		     { "pairs", EVENTS },
-		     { "inner", 0 } };
+	} keys[] = { { "names", EVENTS }, { "reals", EVENTS }, { "singles", EVENTS },
+		     { "pairs", EVENTS }, { "inner", 0 },      { "boxes", 0 } };
 	char *path = ctf_folder("arrays");
 	struct ctf c = ctf_begin(path, "a", 1000000000, START);
 	for (unsigned i = 0; i < EVENTS; i++) {

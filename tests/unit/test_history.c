@@ -282,6 +282,58 @@ static void test_edn(void **state)
 	usk_history_free(&h);
 }
 
+/* Its first so many bytes, in a block of their own; *left: what was not taken. */
+static enum usk_edn_found edn(const char *text, size_t n, bool last, size_t *left)
+{
+	char *copy = malloc(n + !n);
+	struct usk_edn form;
+	assert_non_null(copy);
+	memcpy(copy, text, n);
+	const char *p = copy;
+	enum usk_edn_found found = usk_edn_next(&p, copy + n, last, &form);
+	*left = n - (size_t)(p - copy);
+	free(copy);
+	return found;
+}
+
+/* One form each, of which no part is one: only words may end where the text does, if no more comes. */
+static void test_edn_cut(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text;
+		bool word;
+	} forms[] = {
+		{ "\"ab\\\"c\\\\\"", false },
+		{ "\"\"", false },
+		{ "\\newline", true },
+		{ "\\(", true },
+		{ ":key/word", true },
+		{ "-12.5e3", true },
+		{ "#{1 \"]\" #_ 5 \\} (:a)}", false },
+		{ "{:a \"x\\\"\" :b \\{ #_#_ 1 2 :c #inst \"2020\" , :d [(1) {}]}", false },
+		{ "#tag [1 ; ]\n 2]", false },
+		{ "#_ {:a 1} (3)", false },
+	};
+	for (size_t i = 0; i < COUNT(forms); i++) {
+		const char *text = forms[i].text;
+		size_t whole = strlen(text), left;
+		for (int last = 0; last < 2; last++) {
+			for (size_t n = 1; n <= whole; n++) {
+				enum usk_edn_found found = edn(text, n, last, &left);
+				bool ends = n == whole && (!forms[i].word || last);
+				bool part = forms[i].word && last && (n > 1 || *text != '\\');
+				/* Nothing is left but what is discarded. */
+				bool none = found == USK_EDN_NONE && text[0] == '#';
+				if (!part && !none && (found == USK_EDN_FORM) != ends) {
+					fail_msg("%.*s: %d", (int)n, text, (int)found);
+				}
+				assert_int_equal(left, found == USK_EDN_FORM || none ? 0 : n);
+			}
+		}
+	}
+}
+
 /* In a bracket no part is taken for the whole; without one, parts that end between two lines are. */
 static void test_cut(void **state)
 {
@@ -471,9 +523,9 @@ int main(void)
 		cmocka_unit_test(test_intervals), cmocka_unit_test(test_two_and_two),
 		cmocka_unit_test(test_forms),	  cmocka_unit_test(test_from_json),
 		cmocka_unit_test(test_deep),	  cmocka_unit_test(test_edn),
-		cmocka_unit_test(test_cut),	  cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_tables),	  cmocka_unit_test(test_clocks),
-		cmocka_unit_test(test_written),
+		cmocka_unit_test(test_edn_cut),	  cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_refused),	  cmocka_unit_test(test_tables),
+		cmocka_unit_test(test_clocks),	  cmocka_unit_test(test_written),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
