@@ -56,6 +56,17 @@ SLIPS = [
 DULL = re.compile(r"^\s*(/?\*|#|//|free\(|assert|.*(usk_fail|usk_note|usk_format|printf|usk_alloc|usk_grow|"
                   r"usk_room|sizeof|progress|_free\(|memset|enum |for \(size_t \w+ = 0, ))")
 
+# The larger or smaller of two, or a size without its sign: with or without equality they are the same.
+TERM = r"[\w.>\[\]*&-]+"
+EITHER = re.compile(rf"(?:^|[=(,?:|&]|return) *(?:({TERM}) [<>]=? ({TERM}) \? (?:\1 : \2|\2 : \1)|"
+                    rf"({TERM}) [<>]=? 0 \? (?:-\3 : \3|\3 : -\3))(?=[;,)]|$)")
+
+
+def says_the_same(code, at, put):
+    """Is only equality another, where both sides of it give one value?"""
+    strict = at.group().replace("=", "") == put.replace("=", "") and put.strip() in ("<", "<=", ">", ">=")
+    return strict and any(m.start() < at.start() < m.end() for m in EITHER.finditer(code))
+
 
 def places(tree, folders):
     """All changes there are: file, line number, the line that replaces it."""
@@ -71,7 +82,7 @@ def places(tree, folders):
                 for find, puts in SLIPS:
                     for at in re.finditer(find, code):
                         out += [(file.relative_to(tree), number, code[:at.start()] + put + code[at.end():])
-                                for put in puts]
+                                for put in puts if not says_the_same(code, at, put)]
     return out
 
 
