@@ -467,18 +467,29 @@ struct usk_notes {
 };
 void usk_notes_free(struct usk_notes *notes); /* the rows, not the struct */
 
+/* Which packets get their recorded stamp in a comment, "recorded 1700000000.123456789". What was
+ * done to stamps is said once for each interface, whatever this is. */
+enum usk_comments {
+	USK_COMMENTS_USUAL, /* usk_merge(): none; usk_apply(), whose file may be all that is kept:
+			       those whose stamp changed */
+	USK_COMMENTS_ALL,
+	USK_COMMENTS_CHANGED,
+	USK_COMMENTS_NONE,
+};
+
 struct usk_write_options {
 	bool force;	      /* an existing file may be replaced */
 	bool allow_unbounded; /* a clock that is not bounded goes along uncorrected, with a note */
 	const struct usk_read_options *read; /* as it was read to make the clocks; may be NULL */
 	int64_t residual_ns; /* CTF: re-timed by the metadata alone where that is off by no more */
+	enum usk_comments comments; /* pcapng */
 	void (*progress)(void *ctx, double done, const char *what); /* as in usk_sync_options */
 	void *progress_ctx;
 };
 
 /**
  * Merge captures into one pcapng in corrected order: an interface per clock and link type
- * (if_name = the clock's name, ns), the stamp as recorded in a comment of each packet.
+ * (if_name = the clock's name, ns), whose comment says by how much its stamps were moved.
  *
  * trace[n]  captures, read from their start; tables are USK_EUSAGE
  * clock[n]  index of each trace's clock in c; NULL: usk_clocks_find() by path, then by name
@@ -504,7 +515,8 @@ enum usk_status usk_merge(struct usk_trace *const *trace, const uint32_t *clock,
  * out    path of the new file, which appears whole or not at all
  *
  * pcap comes out with ns stamps in the input's byte order, pcapng with all other blocks and
- * options as they were and the stamp as recorded in a comment, a table with the recorded
+ * options as they were, the stamp as recorded in a comment where it changed, and what was done in
+ * the description and a comment of its interface, a table with the recorded
  * stamps in added columns NAME_raw_ns (those in ticks stay, with NAME_ns beside them), spans with recorded
  * stamps and bounds among their attributes. Refusals and notes as in usk_merge(); but spans of a
  * clock that is not in c, or not bounded, stay as recorded, with a note.

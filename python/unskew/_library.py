@@ -65,7 +65,8 @@ class SyncOptions(C.Structure):
 class WriteOptions(C.Structure):
     _fields_ = [
         ("force", C.c_bool), ("allow_unbounded", C.c_bool), ("read", C.POINTER(ReadOptions)),
-        ("residual_ns", C.c_int64), ("progress", Progress), ("progress_ctx", C.c_void_p),
+        ("residual_ns", C.c_int64), ("comments", C.c_int), ("progress", Progress),
+        ("progress_ctx", C.c_void_p),
     ]
 
 

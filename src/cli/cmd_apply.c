@@ -297,6 +297,7 @@ int apply_of(const struct args *args, const struct share *share)
 						       args_flag(args, "allow-unbounded"),
 					       .read = &read,
 					       .residual_ns = args_int(args, "residual"),
+					       .comments = comments_option(args),
 					       .progress = share->progress };
 	progress_start(args);
 	plan(args, c, job, n);
@@ -332,6 +333,11 @@ const struct option_group options_retimed = {
 	{
 		{ "output", "the re-timed trace; for several traces a folder, made if missing",
 		  PATH("OUT"), .letter = 'o' },
+		{ "comments",
+		  "which packets of a pcapng get the recorded stamp in a comment: all, those whose "
+		  "stamp changed, or none; otherwise none of --merge, and those whose stamp changed "
+		  "of OUT",
+		  CHOICE("all|changed|none") },
 		{ "residual",
 		  "CTF: if another clock in the metadata gives every stamp to within this, change "
 		  "only the metadata and keep the data as they are",
@@ -385,7 +391,9 @@ const struct command cmd_apply = {
 	.formats = formats,
 	.more = "A trace's clock is found by NAME=, else by the paths in CLOCKS, else by the "
 		"file's name. pcap is written as pcap with ns stamps. pcapng keeps its other "
-		"blocks and options, and gets the recorded stamp in a comment of each packet. A "
+		"blocks and options; a packet whose stamp changed gets the recorded one in a comment, "
+		"and the description and a comment of its interface say by how much stamps were "
+		"moved. pcap has room for neither, so keep what was recorded. A "
 		"table gets the recorded stamps in new columns, sent_raw_ns beside sent_ns. Spans "
 		"get them, and their bounds, as attributes; each is corrected by its own clock, and those of clocks without bounds stay as recorded, "
 		"with a note. Events of profiles in Chrome's JSON (PyTorch's Kineto, Perfetto) get "
@@ -393,7 +401,8 @@ const struct command cmd_apply = {
 		"baseTimeNanoseconds, displayTimeUnit and all else stay as they are. A trace in "
 		"OTF2 becomes a folder with its events as they were and clock offset records, by "
 		"which readers of the format correct them. "
-		"Records stay in the order of their file; --merge sorts them. A name that ends in "
+		"Records stay in the order of their file; --merge sorts them, says at each interface how its "
+		"stamps were moved, and gives packets no comment unless --comments asks for it. A name that ends in "
 		".gz or .zst has the output compressed. A CTF trace keeps its data and gets "
 		"another clock in its metadata if that is exact to within --residual; otherwise it "
 		"is written anew in ns.\n\n"

@@ -79,6 +79,7 @@ static enum usk_status write_together(struct sync *s, const uint32_t *clock, int
 	const struct usk_write_options options = {
 		.force = args_flag(t->args, "force"),
 		.allow_unbounded = args_flag(t->args, "allow-unbounded"),
+		.comments = comments_option(t->args),
 		.progress = progress_show,
 	};
 	enum usk_status status = USK_OK;
@@ -304,6 +305,10 @@ static const struct option_group sync_output = {
 		  "shows. Given twice: which was first, too",
 		  TEXTS("CLOCK:STAMP") },
 		{ "merge", "write one pcapng of all captures in corrected order", PATH("FILE") },
+		{ "comments",
+		  "which packets of --merge get the recorded stamp in a comment: all, those whose "
+		  "stamp changed, or none; what was done is said once for each interface",
+		  CHOICE("all|changed|none"), .initial = "none" },
 		{ "timeline",
 		  "all events as Chrome trace JSON, for Perfetto or chrome://tracing: a process "
 		  "per clock, messages as arrows",

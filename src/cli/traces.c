@@ -159,6 +159,13 @@ struct usk_read_options read_options(const struct args *args)
 	return o;
 }
 
+enum usk_comments comments_option(const struct args *args)
+{
+	static const enum usk_comments word[] = { USK_COMMENTS_ALL, USK_COMMENTS_CHANGED,
+						  USK_COMMENTS_NONE };
+	return args_given(args, "comments") ? word[args_int(args, "comments")] : USK_COMMENTS_USUAL;
+}
+
 /* Tables of any kind name the clocks of their rows. */
 static bool has_one_clock(const struct usk_trace *t)
 {

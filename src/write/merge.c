@@ -3,7 +3,8 @@
  * merge.c - the captures of several hosts as one pcapng in corrected order
  *
  * In    captures, and the clocks that stamped them
- * Out   a pcapng with an interface per clock and link type, ns stamps on the reference's clock
+ * Out   a pcapng with an interface per clock and link type, ns stamps on the reference's clock; what
+ *       was done to stamps is said at each interface, the recorded ones in comments if asked for
  * Why   what analysers want: one file in which nothing arrives before it was sent
  * Not   leaving out packets that two hosts saw: both sightings are the point
  *
@@ -11,6 +12,7 @@
  * records out of order by less come out sorted; the earliest head of all queues is written next.
  */
 #include "write/block.h"
+#include "write/moved.h"
 #include "write/queue.h"
 #include "write/ties.h"
 #include "write/write.h"
@@ -64,6 +66,7 @@ struct merge {
 	struct tie *tie;
 	size_t cap_ties;
 	const struct usk_write_options *opt;
+	enum usk_comments comments;
 	struct usk_err *err;
 };
 
@@ -196,17 +199,22 @@ static void write_interface(struct merge *m, const struct face *f, const char *p
 	static const uint8_t nanoseconds = 9;
 	const char *name = m->clocks->clock[f->clock].name;
 	struct block *b = &m->block;
-	char *text = usk_format("recorded in %s", path);
+	char *mark = usk_moved_mark(m->clocks, f->clock);
+	char *text = usk_format("recorded in %s%s%s", path, mark ? "; " : "", mark ? mark : "");
+	char *comment = usk_moved_text(m->clocks, f->clock, mark, path, m->comments);
 	usk_block_begin(b, NG_INTERFACE);
 	usk_block_16(b, f->link_type);
 	usk_block_16(b, 0);
 	usk_block_32(b, snap_length);
+	usk_block_option(b, NG_COMMENT, comment, strlen(comment));
 	usk_block_option(b, NG_IF_NAME, name, strlen(name));
 	usk_block_option(b, NG_IF_DESCRIPTION, text, strlen(text));
 	usk_block_option(b, NG_IF_RESOLUTION, &nanoseconds, 1);
 	usk_block_option(b, NG_END_OF_OPTIONS, NULL, 0);
 	usk_block_end(b, &m->out);
+	free(mark);
 	free(text);
+	free(comment);
 }
 
 /* The output's interface for one of the source's; described when it is first needed. */
@@ -245,8 +253,7 @@ static void write_packet(struct merge *m, struct source *s, const struct packet 
 	static const uint32_t flags[] = { [USK_SIDE_RECEIVED] = 1, [USK_SIDE_SENT] = 2 };
 	uint32_t face = face_of(m, s, p->iface); /* may write a block of its own */
 	struct block *b = &m->block;
-	char comment[USK_RECORDED_MAX];
-	size_t n = usk_recorded_text(p->local_ns, comment);
+	bool comment = usk_moved_comments(m->comments, p->local_ns, p->time_ns);
 	usk_block_begin(b, NG_PACKET);
 	usk_block_32(b, face);
 	usk_block_stamp(b, (uint64_t)p->time_ns);
@@ -254,12 +261,17 @@ static void write_packet(struct merge *m, struct source *s, const struct packet 
 	usk_block_32(b, p->length);
 	usk_block_bytes(b, p->data, p->captured);
 	usk_block_pad(b);
-	usk_block_option(b, NG_COMMENT, comment, n);
+	if (comment) {
+		char text[USK_RECORDED_MAX];
+		usk_block_option(b, NG_COMMENT, text, usk_recorded_text(p->local_ns, text));
+	}
 	if (p->side != USK_SIDE_UNKNOWN) {
 		uint32_t v = usk_swap32_if(flags[p->side], b->swap);
 		usk_block_option(b, NG_PACKET_FLAGS, &v, sizeof v);
 	}
-	usk_block_option(b, NG_END_OF_OPTIONS, NULL, 0);
+	if (comment || p->side != USK_SIDE_UNKNOWN) {
+		usk_block_option(b, NG_END_OF_OPTIONS, NULL, 0);
+	}
 	usk_block_end(b, &m->out);
 	s->late += p->time_ns < m->written_ns;
 	m->written_ns = p->time_ns > m->written_ns ? p->time_ns : m->written_ns;
@@ -472,6 +484,7 @@ enum usk_status usk_merge(struct usk_trace *const *trace, const uint32_t *clock,
 	struct merge m = { .clocks = c, .opt = opt, .err = err, .written_ns = INT64_MIN };
 	/* The same bytes from every machine: the lowest first. */
 	m.block.swap = !USK_SWAP_NETWORK;
+	m.comments = opt && opt->comments ? opt->comments : USK_COMMENTS_NONE;
 	m.batch = usk_alloc(BATCH, sizeof *m.batch);
 	enum usk_status status = USK_OK;
 	for (size_t i = 0; i < n && !status; i++) {

@@ -5,16 +5,18 @@
  * In    a pcapng capture: any sections, byte orders, units of time; its blocks as the reader passes
  *       them
  * Out   the same blocks and options in the same order; stamps of packets and of interface
- *       statistics corrected, in ns; the recorded stamp in a comment of its packet
+ *       statistics corrected, in ns; the recorded stamp in a comment of its packet, if it is
+ *       another; what was done in a comment of its interface and at the end of its description
  * Why   what other tools have put into the file (names, secrets, comments) survives
  * Not   simple packet blocks: they have no stamp and stay as they are; what is damaged, where
  *       other tools would stop
  *
- * Interfaces that do not count ns from 1970 are described anew: if_tsresol 9, no if_tsoffset.
+ * Interfaces are described anew: if_tsresol 9, no if_tsoffset.
  * The section's length becomes "not stated", since comments make it longer.
  */
 #include "read/read.h"
 #include "write/block.h"
+#include "write/moved.h"
 #include "write/retime.h"
 
 #include <stdlib.h>
@@ -22,6 +24,7 @@
 
 struct ng {
 	struct retime *t;
+	enum usk_comments comments;
 	struct block block; /* being built */
 	uint32_t *clock;    /* of the interfaces of all sections so far */
 	size_t cap_clocks;
@@ -56,39 +59,62 @@ static void section(struct ng *g, const struct usk_ng *from)
 	copy(g, from->data + 24, from->size - 24);
 }
 
-static void interface(struct ng *g, const struct usk_ng *from)
+/* What was done to stamps: a comment, and the description with the mark at its end. */
+static void say_moved(struct ng *g, uint32_t clock, const char *mark,
+		      const struct usk_ng_option *was)
+{
+	struct block *b = &g->block;
+	char *comment = usk_moved_text(g->t->clocks, clock, true, g->t->path, g->comments);
+	char *text = usk_format("%.*s%s%s", (int)was->size, (const char *)was->value,
+				was->size ? "; " : "", mark);
+	usk_block_option(b, NG_COMMENT, comment, strlen(comment));
+	usk_block_option(b, NG_IF_DESCRIPTION, text, strlen(text));
+	free(comment);
+	free(text);
+}
+
+/* With stamps in ns from 1970, and said to be moved. */
+static void describe(struct ng *g, const struct usk_ng *from, uint32_t clock, const char *mark)
 {
 	static const uint8_t nanoseconds = 9;
-	const struct usk_trace *trace = g->t->trace;
-	const size_t i = trace->n_ifaces - 1, end = from->size - 4;
-	const uint8_t *d = from->data;
-	g->clock = usk_room(g->clock, i, &g->cap_clocks, sizeof *g->clock);
-	g->clock[i] =
-		usk_trace_iface_clock(g->t->info, (uint32_t)i, trace->iface[i].name, g->t->clock);
-	if (usk_tick_is_ns(usk_pcapng_tick(trace, i))) {
-		copy(g, d, from->size);
-		return;
-	}
 	struct block *b = &g->block;
-	bool has_resolution = false;
-	struct usk_ng_option o;
+	struct usk_ng_option o, description = { 0 };
+	const size_t end = from->size - 4;
 	size_t step;
 	usk_block_begin(b, NG_INTERFACE);
-	usk_block_bytes(b, d + 8, 8);
-	for (size_t pos = 16; (step = usk_ng_option(d + pos, end - pos, b->swap, &o));
+	usk_block_bytes(b, from->data + 8, 8);
+	usk_block_option(b, NG_IF_RESOLUTION, &nanoseconds, 1);
+	for (size_t pos = 16; (step = usk_ng_option(from->data + pos, end - pos, b->swap, &o));
 	     pos += step) {
-		if (o.code == NG_IF_RESOLUTION && o.size >= 1) {
-			usk_block_option(b, NG_IF_RESOLUTION, &nanoseconds, 1);
-			has_resolution = true;
-		} else if (o.code != NG_IF_OFFSET) {
-			usk_block_bytes(b, d + pos, step);
+		if (mark && o.code == NG_IF_DESCRIPTION) {
+			description = o;
+		} else if (o.code != NG_IF_OFFSET && o.code != NG_IF_RESOLUTION) {
+			usk_block_bytes(b, from->data + pos, step);
 		}
 	}
-	if (!has_resolution) {
-		usk_block_option(b, NG_IF_RESOLUTION, &nanoseconds, 1);
+	if (mark) {
+		say_moved(g, clock, mark, &description);
 	}
 	usk_block_option(b, NG_END_OF_OPTIONS, NULL, 0);
 	usk_block_end(b, &g->t->out);
+}
+
+static void interface(struct ng *g, const struct usk_ng *from)
+{
+	const struct usk_trace *trace = g->t->trace;
+	const struct usk_clocks *c = g->t->clocks;
+	const size_t i = trace->n_ifaces - 1;
+	uint32_t clock =
+		usk_trace_iface_clock(g->t->info, (uint32_t)i, trace->iface[i].name, g->t->clock);
+	g->clock = usk_room(g->clock, i, &g->cap_clocks, sizeof *g->clock);
+	g->clock[i] = clock;
+	char *mark = clock < c->n_clocks ? usk_moved_mark(c, clock) : NULL;
+	if (!mark && usk_tick_is_ns(usk_pcapng_tick(trace, i))) {
+		copy(g, from->data, from->size);
+	} else {
+		describe(g, from, clock, mark);
+	}
+	free(mark);
 }
 
 /* Enhanced and obsolete packet blocks differ only in how they name the interface. */
@@ -103,8 +129,7 @@ static enum usk_status packet(struct ng *g, const struct usk_ng *from)
 		return status;
 	}
 	struct block *b = &g->block;
-	char comment[USK_RECORDED_MAX];
-	size_t n = usk_recorded_text(r->time_ns, comment);
+	const bool comment = usk_moved_comments(g->comments, r->time_ns, is);
 	size_t padded = ((size_t)r->captured + 3) & ~(size_t)3, options = 28 + padded;
 	options = options > size - 4 ? size - 4 : options;
 	usk_block_begin(b, from->type);
@@ -112,10 +137,13 @@ static enum usk_status packet(struct ng *g, const struct usk_ng *from)
 	usk_block_stamp(b, (uint64_t)is);
 	usk_block_bytes(b, d + 20, options - 20);
 	usk_block_pad(b);
-	usk_block_option(b, NG_COMMENT, comment, n);
+	if (comment) {
+		char text[USK_RECORDED_MAX];
+		usk_block_option(b, NG_COMMENT, text, usk_recorded_text(r->time_ns, text));
+	}
 	if (options < size - 4) {
 		usk_block_bytes(b, d + options, size - 4 - options);
-	} else {
+	} else if (comment) {
 		usk_block_option(b, NG_END_OF_OPTIONS, NULL, 0);
 	}
 	usk_block_end(b, &g->t->out);
@@ -195,7 +223,8 @@ static enum usk_status take_block(void *ctx, const struct usk_ng *b)
 
 enum usk_status usk_retime_pcapng(struct retime *t)
 {
-	struct ng g = { .t = t };
+	const enum usk_comments asked = t->opt ? t->opt->comments : USK_COMMENTS_USUAL;
+	struct ng g = { .t = t, .comments = asked ? asked : USK_COMMENTS_CHANGED };
 	struct usk_record r[256];
 	size_t n = 1;
 	t->trace->take_block = take_block;
