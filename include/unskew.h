@@ -470,10 +470,11 @@ void usk_notes_free(struct usk_notes *notes); /* the rows, not the struct */
 /* Which packets get their recorded stamp in a comment, "recorded 1700000000.123456789". What was
  * done to stamps is said once for each interface, whatever this is. */
 enum usk_comments {
-	USK_COMMENTS_USUAL, /* usk_merge(): none; usk_apply(), whose file may be all that is kept:
-			       those whose stamp changed */
+	USK_COMMENTS_USUAL, /* usk_merge(): needed; usk_apply(), whose file may be all that is kept:
+			       changed */
 	USK_COMMENTS_ALL,
-	USK_COMMENTS_CHANGED,
+	USK_COMMENTS_CHANGED, /* those whose stamp is another now */
+	USK_COMMENTS_NEEDED,  /* those that several recorded stamps could be, but the first of these */
 	USK_COMMENTS_NONE,
 };
 

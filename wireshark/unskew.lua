@@ -9,8 +9,9 @@
 -- Not   re-timing files (unskew apply); what no clock's table says: those packets have no fields
 --
 -- A capture as recorded has one clock, which the preference "clock" names. A file that
--- `unskew sync --merge` wrote names the clock of each packet by its interface, and has the recorded
--- stamp in the packet's comment where it differs.
+-- `unskew sync --merge` wrote names the clock of each packet by its interface. Where stamps were moved,
+-- the end of the interface's description says so, with the clock's first knot, by which the answer is
+-- known again. The recorded stamp is then in the packet's comment, or follows from the corrected one.
 --
 -- Numbers in Lua may be doubles: a time is two, whole seconds and ns from there. Differences of
 -- times are exact up to 104 days, and results are within 1 ns of what `unskew convert` says.
@@ -42,6 +43,7 @@ unskew.prefs.messages = Pref.string("Messages", "",
 
 local epoch_time = Field.new("frame.time_epoch")
 local interface_name = Field.new("frame.interface_name")
+local interface_description = Field.new("frame.interface_description")
 local comments = Field.new("frame.comment")
 
 ---- times ---------------------------------------------------------------------------------------
@@ -60,6 +62,16 @@ local function of_digits(text)
 		return nil
 	end
 	local s, ns = tonumber(digits:sub(1, -10)) or 0, tonumber(digits:sub(-9))
+	return sign == "-" and normal(-s, -ns) or normal(s, ns)
+end
+
+-- Of seconds: "-1700000000.123456789".
+local function of_seconds(text)
+	local sign, whole, fraction = text:match("^([%+%-]?)(%d+)%.?(%d*)$")
+	if not whole then
+		return nil
+	end
+	local s, ns = tonumber(whole), tonumber((fraction .. "000000000"):sub(1, 9))
 	return sign == "-" and normal(-s, -ns) or normal(s, ns)
 end
 
@@ -205,6 +217,8 @@ local function clock_of(c)
 			hi = k.hi_ns and of_digits(k.hi_ns),
 		}
 	end
+	local first = c.knots and c.knots[1]
+	out.first = first and out.epoch[(first.epoch or 0) + 1][1]
 	for i, s in ipairs(c.set_back or {}) do
 		out.set_back[i] = { from = of_digits(s.from_ns), to = of_digits(s.to_ns) }
 	end
@@ -262,6 +276,28 @@ local function beyond(k, l, edge, side, x, rates)
 	return plus_ns(edge[side], math.floor(d * ppm / 1e6))
 end
 
+-- How many of list, which rises by key(), are below x.
+local function below(list, x, key)
+	local lo, hi = 1, #list + 1
+	while lo < hi do
+		local mid = math.floor((lo + hi) / 2)
+		if less(key(list[mid]), x) < 0 then
+			lo = mid + 1
+		else
+			hi = mid
+		end
+	end
+	return lo - 1
+end
+
+local function local_time(knot)
+	return knot.x
+end
+
+local function corrected_time(knot)
+	return plus(knot.x, knot.offset)
+end
+
 -- Offsets of a stamp: { offset =, lo =, hi = }, each of which may be unknown; nil: all are.
 local function offsets(clock, epoch, x)
 	local knots = clock.epoch[epoch + 1]
@@ -272,15 +308,7 @@ local function offsets(clock, epoch, x)
 	if not knots or #knots < 2 then
 		return nil
 	end
-	local lo, hi = 1, #knots + 1
-	while lo < hi do
-		local mid = math.floor((lo + hi) / 2)
-		if less(knots[mid].x, x) < 0 then
-			lo = mid + 1
-		else
-			hi = mid
-		end
-	end
+	local lo = below(knots, x, local_time) + 1
 	local out = {}
 	for _, side in ipairs({ "offset", "lo", "hi" }) do
 		if lo == 1 and less(x, knots[1].x) < 0 then
@@ -294,6 +322,68 @@ local function offsets(clock, epoch, x)
 		end
 	end
 	return out
+end
+
+---- and back ----------------------------------------------------------------------------------
+
+-- How fast the reference's time passes from one knot to the next, or beyond the outermost ones: of each
+-- unit of the clock's own. And the knot from where.
+local function pace(clock, knots, y)
+	local n = below(knots, y, corrected_time)
+	local k = knots[math.max(n, 1)]
+	local l = knots[math.min(math.max(n, 1) + 1, #knots)]
+	if n == 0 or n == #knots then
+		local a, b = n == 0 and k or knots[n - 1], n == 0 and l or k
+		local ppm = less(b.offset, a.offset) / less(b.x, a.x) * 1e6
+		local rates = n == 0 and clock.before or clock.after
+		return k, 1 + math.max(rates.least, math.min(rates.most, ppm)) / 1e6
+	end
+	return k, less(corrected_time(l), corrected_time(k)) / less(l.x, k.x)
+end
+
+-- The first stamp that is y when it is corrected, or next to it, as these are doubles.
+local function back_in(clock, epoch, y)
+	local k, rate = pace(clock, clock.epoch[epoch + 1], y)
+	local d = less(y, corrected_time(k))
+	local x = plus_ns(k.x, rate > 0 and math.ceil(d / rate - 1e-3) or 0)
+	for _, near in ipairs({ -1, 0, 1 }) do
+		local o = offsets(clock, epoch, plus_ns(x, near))
+		if less(plus(plus_ns(x, near), o.offset), y) == 0 then
+			return plus_ns(x, near)
+		end
+	end
+	return x
+end
+
+local function is_tied(clock, epoch)
+	local knots = clock.epoch[epoch + 1]
+	return knots and #knots >= 2 and knots[1].offset
+end
+
+-- On the reference's clock, where an epoch begins: between the last stamp before and the first of its
+-- own, as another capture by this clock may have gone on a little, or begun earlier.
+local function begins(clock, epoch)
+	local back = clock.set_back[epoch]
+	local first = plus(back.to, offsets(clock, epoch, back.to).offset)
+	if not is_tied(clock, epoch - 1) then
+		return first
+	end
+	local last = plus(back.from, offsets(clock, epoch - 1, back.from).offset)
+	return plus_ns(last, math.floor(less(first, last) / 2))
+end
+
+-- The recorded stamp and its epoch, of a corrected stamp: epochs follow one another there, too.
+local function recorded_of(clock, y)
+	local epoch
+	for e = 0, #clock.set_back do
+		if is_tied(clock, e) and (not epoch or less(y, begins(clock, e)) > 0) then
+			epoch = e
+		end
+	end
+	if not epoch then
+		return nil
+	end
+	return back_in(clock, epoch, y), epoch
 end
 
 ---- messages.csv --------------------------------------------------------------------------------
@@ -361,28 +451,48 @@ local function epoch_of(clock, number, x)
 	return r.epoch
 end
 
--- The clock of a packet and what that showed, of a merged file by interface and comment.
+-- The clock of a packet, and how an interface's description says its stamps were moved: nil if not.
+local function stamped_by()
+	local named, described = interface_name(), interface_description()
+	local name, offset, at
+	if described then
+		name, offset, at = tostring(described.value):match(
+			"stamps of (.*) put on the clock of .* by unskew: ([%+%-]%d+%.%d+) s at (%-?%d+%.%d+)$")
+	end
+	if name then
+		return clocks[name], { offset = of_seconds(offset), x = of_seconds(at) }
+	end
+	name = named and tostring(named.value)
+	if name and not clocks[name] then
+		name = name:match("^(.*)/[^/]*$") -- an interface of it
+	end
+	return name and clocks[name] or clocks[unskew.prefs.clock]
+end
+
+local function is_of_answer(clock, moved)
+	local first = clock and clock.first
+	return first and first.offset and less(first.x, moved.x) == 0 and less(first.offset, moved.offset) == 0
+end
+
+-- The clock of a packet, what that showed, and the epoch where that follows from the corrected stamp;
+-- or why it is not known.
 local function recorded()
 	local now = epoch_time()
 	if not now then
 		return nil
 	end
 	local x = normal(now.value.secs, now.value.nsecs)
-	local name = interface_name()
-	name = name and tostring(name.value)
-	if name and not clocks[name] then
-		name = name:match("^(.*)/[^/]*$") -- an interface of it
-	end
-	local clock = name and clocks[name]
-	if not clock then
-		return clocks[unskew.prefs.clock], x
-	end
-	for _, c in ipairs({ comments() }) do
-		local s, fraction = tostring(c.value):match("recorded (%-?%d+)%.?(%d*)")
-		if s then
-			local ns = tonumber((fraction .. "000000000"):sub(1, 9))
-			return clock, s:sub(1, 1) == "-" and normal(tonumber(s), -ns) or normal(tonumber(s), ns)
+	local clock, moved = stamped_by()
+	for _, c in ipairs(clock and { comments() } or {}) do
+		local was = tostring(c.value):match("recorded (%-?%d+%.?%d*)")
+		if was then
+			return clock, of_seconds(was)
 		end
+	end
+	if moved and not is_of_answer(clock, moved) then
+		return nil, nil, nil, "stamps were moved by another answer than " .. unskew.prefs.clocks
+	elseif moved then
+		return clock, recorded_of(clock, x)
 	end
 	return clock, x
 end
@@ -391,8 +501,19 @@ local function on_reference(x, o, side)
 	return o and o[side] and plus(x, o[side])
 end
 
-local function add_delay(tree, clock, x, o)
-	local m = messages and messages[clock.name .. "\0" .. key_of(x)]
+-- A stamp that was computed may be off by 1 ns.
+local function message_of(clock, x, computed)
+	for _, near in ipairs(messages and (computed and { 0, 1, -1 } or { 0 }) or {}) do
+		local m = messages[clock.name .. "\0" .. key_of(plus_ns(x, near))]
+		if m then
+			return m
+		end
+	end
+	return nil
+end
+
+local function add_delay(tree, clock, x, o, computed)
+	local m = message_of(clock, x, computed)
 	local other = m and clocks[m.peer]
 	local there = other and #other.set_back == 0 and offsets(other, 0, m.at)
 	if not m then
@@ -414,17 +535,18 @@ local function add_delay(tree, clock, x, o)
 end
 
 function unskew.dissector(_, pinfo, root)
-	if problem then
-		root:add(unskew, problem):add(shown.wrong, problem)
-	end
-	local clock, x
+	local clock, x, epoch, wrong
 	if clocks then
-		clock, x = recorded()
+		clock, x, epoch, wrong = recorded()
 	end
-	if not clock then
+	wrong = problem or wrong
+	if wrong then
+		root:add(unskew, wrong):add(shown.wrong, wrong)
+	end
+	if not clock or not x then
 		return
 	end
-	local o = offsets(clock, epoch_of(clock, pinfo.number, x), x)
+	local o = offsets(clock, epoch or epoch_of(clock, pinfo.number, x), x)
 	if not o then
 		return
 	end
@@ -445,7 +567,7 @@ function unskew.dissector(_, pinfo, root)
 	if hi then
 		tree:add(shown.latest, nstime(hi))
 	end
-	add_delay(tree, clock, x, o)
+	add_delay(tree, clock, x, o, epoch ~= nil)
 end
 
 register_postdissector(unskew)

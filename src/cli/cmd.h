@@ -248,7 +248,7 @@ void progress_end(void);
 
 /** The values of options_read; the rows stay args' own. */
 struct usk_read_options read_options(const struct args *args);
-/** Of --comments, a choice of "all|changed|none"; not given, what is usual for the output. */
+/** Of --comments, a choice of "all|changed|needed|none"; not given, what is usual for the output. */
 enum usk_comments comments_option(const struct args *args);
 
 /* Where files are not as they should be, these say so and leave(). */

@@ -334,10 +334,10 @@ const struct option_group options_retimed = {
 		{ "output", "the re-timed trace; for several traces a folder, made if missing",
 		  PATH("OUT"), .letter = 'o' },
 		{ "comments",
-		  "which packets of a pcapng get the recorded stamp in a comment: all, those whose "
-		  "stamp changed, or none; otherwise none of --merge, and those whose stamp changed "
-		  "of OUT",
-		  CHOICE("all|changed|none") },
+		  "which packets of a pcapng get their recorded stamp in a comment: all, those whose "
+		  "stamp changed, or none; needed: those whose stamp does not follow from the "
+		  "corrected one and CLOCKS; otherwise changed in OUT, needed in --merge",
+		  CHOICE("all|changed|needed|none") },
 		{ "residual",
 		  "CTF: if another clock in the metadata gives every stamp to within this, change "
 		  "only the metadata and keep the data as they are",
@@ -401,8 +401,9 @@ const struct command cmd_apply = {
 		"baseTimeNanoseconds, displayTimeUnit and all else stay as they are. A trace in "
 		"OTF2 becomes a folder with its events as they were and clock offset records, by "
 		"which readers of the format correct them. "
-		"Records stay in the order of their file; --merge sorts them, says at each interface how its "
-		"stamps were moved, and gives packets no comment unless --comments asks for it. A name that ends in "
+		"Records stay in the order of their file; --merge sorts them, and gives "
+		"few packets a comment, so that the file is no larger: with CLOCKS, a recorded stamp "
+		"is in the comment, or is the first that becomes the one that is there. A name that ends in "
 		".gz or .zst has the output compressed. A CTF trace keeps its data and gets "
 		"another clock in its metadata if that is exact to within --residual; otherwise it "
 		"is written anew in ns.\n\n"

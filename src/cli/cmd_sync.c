@@ -306,9 +306,10 @@ static const struct option_group sync_output = {
 		  TEXTS("CLOCK:STAMP") },
 		{ "merge", "write one pcapng of all captures in corrected order", PATH("FILE") },
 		{ "comments",
-		  "which packets of --merge get the recorded stamp in a comment: all, those whose "
-		  "stamp changed, or none; what was done is said once for each interface",
-		  CHOICE("all|changed|none"), .initial = "none" },
+		  "which packets of --merge get their recorded stamp in a comment: all, those whose "
+		  "stamp changed, or none; needed: those whose stamp does not follow from the "
+		  "corrected one, by what each interface says and --output",
+		  CHOICE("all|changed|needed|none"), .initial = "needed" },
 		{ "timeline",
 		  "all events as Chrome trace JSON, for Perfetto or chrome://tracing: a process "
 		  "per clock, messages as arrows",

@@ -162,7 +162,7 @@ struct usk_read_options read_options(const struct args *args)
 enum usk_comments comments_option(const struct args *args)
 {
 	static const enum usk_comments word[] = { USK_COMMENTS_ALL, USK_COMMENTS_CHANGED,
-						  USK_COMMENTS_NONE };
+						  USK_COMMENTS_NEEDED, USK_COMMENTS_NONE };
 	return args_given(args, "comments") ? word[args_int(args, "comments")] : USK_COMMENTS_USUAL;
 }
 

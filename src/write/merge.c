@@ -4,7 +4,8 @@
  *
  * In    captures, and the clocks that stamped them
  * Out   a pcapng with an interface per clock and link type, ns stamps on the reference's clock; what
- *       was done to stamps is said at each interface, the recorded ones in comments if asked for
+ *       was done to stamps is said at each interface, recorded ones in comments where they do not
+ *       follow from that, or where asked for
  * Why   what analysers want: one file in which nothing arrives before it was sent
  * Not   leaving out packets that two hosts saw: both sightings are the point
  *
@@ -79,11 +80,13 @@ static enum usk_status read_batch(struct merge *m, struct source *s)
 	if (status) {
 		return status;
 	}
-	int64_t time_ns[BATCH];
+	int64_t local_ns[BATCH], time_ns[BATCH];
+	bool repeats[BATCH] = { false };
 	for (size_t i = 0; i < n; i++) {
-		time_ns[i] = m->batch[i].time_ns;
+		local_ns[i] = time_ns[i] = m->batch[i].time_ns;
 	}
-	status = s->map ? usk_replay_many(s->map, time_ns, n, time_ns, m->err) : USK_OK;
+	status = s->map ? usk_replay_undoable(s->map, local_ns, n, time_ns, repeats, m->err)
+			: USK_OK;
 	if (status) {
 		usk_fail_in(m->err, "%s", usk_trace_path(s->trace));
 		return status;
@@ -98,7 +101,7 @@ static enum usk_status read_batch(struct merge *m, struct source *s)
 				"1970, which pcapng cannot hold; another --reference may help",
 				usk_trace_path(s->trace), (unsigned long long)m->batch[i].at, text);
 		}
-		usk_queue_put(&s->queue, &m->batch[i], time_ns[i]);
+		usk_queue_put(&s->queue, &m->batch[i], time_ns[i], repeats[i]);
 	}
 	s->ended = n == 0;
 	return USK_OK;
@@ -253,7 +256,7 @@ static void write_packet(struct merge *m, struct source *s, const struct packet 
 	static const uint32_t flags[] = { [USK_SIDE_RECEIVED] = 1, [USK_SIDE_SENT] = 2 };
 	uint32_t face = face_of(m, s, p->iface); /* may write a block of its own */
 	struct block *b = &m->block;
-	bool comment = usk_moved_comments(m->comments, p->local_ns, p->time_ns);
+	bool comment = usk_moved_comments(m->comments, p->local_ns, p->time_ns, p->repeats);
 	usk_block_begin(b, NG_PACKET);
 	usk_block_32(b, face);
 	usk_block_stamp(b, (uint64_t)p->time_ns);
@@ -484,7 +487,7 @@ enum usk_status usk_merge(struct usk_trace *const *trace, const uint32_t *clock,
 	struct merge m = { .clocks = c, .opt = opt, .err = err, .written_ns = INT64_MIN };
 	/* The same bytes from every machine: the lowest first. */
 	m.block.swap = !USK_SWAP_NETWORK;
-	m.comments = opt && opt->comments ? opt->comments : USK_COMMENTS_NONE;
+	m.comments = opt && opt->comments ? opt->comments : USK_COMMENTS_NEEDED;
 	m.batch = usk_alloc(BATCH, sizeof *m.batch);
 	enum usk_status status = USK_OK;
 	for (size_t i = 0; i < n && !status; i++) {

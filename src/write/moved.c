@@ -48,7 +48,10 @@ char *usk_moved_text(const struct usk_clocks *c, uint32_t clock, bool moved, con
 	static const char *const where[] = {
 		[USK_COMMENTS_ALL] = "and in a comment of each packet",
 		[USK_COMMENTS_CHANGED] = "and in a comment of each packet whose stamp changed",
-		[USK_COMMENTS_NONE] = "in no packet's comment (--comments)",
+		[USK_COMMENTS_NEEDED] =
+			"and each is in its packet's comment, or is the first stamp that "
+			"becomes this one",
+		[USK_COMMENTS_NONE] = "not in comments (--comments none)",
 	};
 	const struct usk_clock *k = &c->clock[clock];
 	char *shown = usk_shown(path), *text;

@@ -27,11 +27,11 @@ char *usk_moved_mark(const struct usk_clocks *c, uint32_t clock);
 char *usk_moved_text(const struct usk_clocks *c, uint32_t clock, bool moved, const char *path,
 		     enum usk_comments comments);
 
-/** Does a packet get a comment with its recorded stamp? */
+/** Does a packet get a comment with its recorded stamp? repeats: as usk_replay_undoable() says. */
 static inline bool usk_moved_comments(enum usk_comments comments, int64_t recorded_ns,
-				      int64_t corrected_ns)
+				      int64_t corrected_ns, bool repeats)
 {
-	return comments == USK_COMMENTS_ALL ||
+	return comments == USK_COMMENTS_ALL || (comments == USK_COMMENTS_NEEDED && repeats) ||
 	       (comments == USK_COMMENTS_CHANGED && recorded_ns != corrected_ns);
 }
 

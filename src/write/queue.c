@@ -106,7 +106,7 @@ static struct packet pop_heap(struct queue *q)
 	return top;
 }
 
-void usk_queue_put(struct queue *q, const struct usk_record *r, int64_t time_ns)
+void usk_queue_put(struct queue *q, const struct usk_record *r, int64_t time_ns, bool repeats)
 {
 	uint8_t *data = room(q, r->captured);
 	if (r->captured) {
@@ -120,7 +120,8 @@ void usk_queue_put(struct queue *q, const struct usk_record *r, int64_t time_ns)
 			    .captured = r->captured,
 			    .length = r->length,
 			    .iface = r->iface,
-			    .side = r->side };
+			    .side = r->side,
+			    .repeats = repeats };
 	if (!q->n || !before(&p, &q->line[q->first + q->n - 1])) {
 		push_line(q, &p);
 	} else {

@@ -24,6 +24,7 @@ struct packet {
 	uint32_t captured, length;
 	uint32_t iface; /* of the source */
 	enum usk_side side;
+	bool repeats; /* as usk_replay_undoable() says */
 };
 
 struct queue {
@@ -40,7 +41,7 @@ struct queue {
 void usk_queue_init(struct queue *q);
 void usk_queue_free(struct queue *q);
 /** Copies the record's bytes. */
-void usk_queue_put(struct queue *q, const struct usk_record *r, int64_t time_ns);
+void usk_queue_put(struct queue *q, const struct usk_record *r, int64_t time_ns, bool repeats);
 /** The earliest, or NULL; valid until put or pop. */
 const struct packet *usk_queue_head(const struct queue *q);
 /** Takes the earliest out; its data stay until usk_queue_drop(). */

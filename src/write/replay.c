@@ -17,6 +17,8 @@
 
 #include <stdlib.h>
 
+enum { REPEATS = 256 };
+
 /* Where an epoch begins. */
 struct turn {
 	int64_t near_ns, fall_ns; /* S/2 below the highest stamp before; S/2 */
@@ -107,8 +109,22 @@ static bool turns(struct usk_replay *r, int64_t t)
 	return false;
 }
 
-enum usk_status usk_replay_many(struct usk_replay *r, const int64_t *local_ns, size_t n,
-				int64_t *out, struct usk_err *err)
+static void find_repeats(const struct usk_replay *r, const int64_t *local_ns, size_t n,
+			 const int64_t *is, bool *repeats)
+{
+	int64_t before[REPEATS], other[REPEATS];
+	for (size_t i = 0; i < n; i++) {
+		before[i] = local_ns[i] - 1;
+	}
+	/* What is next to the end of the range is said to, which is on the safe side. */
+	bool all = usk_replay_in(r, r->epoch, before, n, other, NULL);
+	for (size_t i = 0; i < n; i++) {
+		repeats[i] = all || other[i] == is[i];
+	}
+}
+
+enum usk_status usk_replay_undoable(struct usk_replay *r, const int64_t *local_ns, size_t n,
+				    int64_t *out, bool *repeats, struct usk_err *err)
 {
 	for (size_t from = 0, to; from < n; from = to) {
 		bool next = false;
@@ -129,7 +145,16 @@ enum usk_status usk_replay_many(struct usk_replay *r, const int64_t *local_ns, s
 			}
 			return status;
 		}
+		if (repeats) {
+			find_repeats(r, local_ns + from, to - from, out + from, repeats + from);
+		}
 		r->epoch += next;
 	}
 	return USK_OK;
+}
+
+enum usk_status usk_replay_many(struct usk_replay *r, const int64_t *local_ns, size_t n,
+				int64_t *out, struct usk_err *err)
+{
+	return usk_replay_undoable(r, local_ns, n, out, NULL, err);
 }

@@ -29,9 +29,9 @@ struct retime {
 
 /** From here on t->map is that of this clock. */
 enum usk_status usk_retime_by(struct retime *t, uint32_t clock);
-/** Corrected stamps; a failure names the file. */
-enum usk_status usk_retime_stamps(struct retime *t, const int64_t *local_ns, size_t n,
-				  int64_t *out);
+/** Corrected stamps; a failure names the file. repeats: as usk_replay_undoable() says, or NULL. */
+enum usk_status usk_retime_stamps(struct retime *t, const int64_t *local_ns, size_t n, int64_t *out,
+				  bool *repeats);
 /** A corrected stamp that the format cannot hold: the sentence, USK_ERANGE. */
 enum usk_status usk_retime_unfit(struct retime *t, uint64_t at, int64_t time_ns, const char *why);
 /** Progress, now and then: so much of the file is done. */

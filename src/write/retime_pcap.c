@@ -54,7 +54,7 @@ enum usk_status usk_retime_pcap(struct retime *t)
 		for (size_t i = 0; i < n; i++) {
 			time_ns[i] = r[i].time_ns;
 		}
-		status = status ? status : usk_retime_stamps(t, time_ns, n, time_ns);
+		status = status ? status : usk_retime_stamps(t, time_ns, n, time_ns, NULL);
 		status = status ? status : write_records(t, r, n, time_ns, swap);
 		if (status || !n) {
 			return status;

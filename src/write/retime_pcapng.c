@@ -31,14 +31,16 @@ struct ng {
 	bool begun;
 };
 
-/* A stamp of interface i, corrected. */
-static enum usk_status correct(struct ng *g, uint64_t at, size_t iface, int64_t was, int64_t *is)
+/* A stamp of interface i, corrected; *repeats as usk_replay_undoable() says. */
+static enum usk_status correct(struct ng *g, uint64_t at, size_t iface, int64_t was, int64_t *is,
+			       bool *repeats)
 {
 	struct retime *t = g->t;
 	enum usk_status status = usk_retime_by(t, g->clock[iface]);
 	*is = was;
+	*repeats = false;
 	if (!status && t->map) {
-		status = usk_retime_stamps(t, &was, 1, is);
+		status = usk_retime_stamps(t, &was, 1, is, repeats);
 	}
 	if (!status && *is < 0) {
 		status = usk_retime_unfit(t, at, *is, "before 1970");
@@ -124,12 +126,13 @@ static enum usk_status packet(struct ng *g, const struct usk_ng *from)
 	const struct usk_record *r = from->packet;
 	const size_t size = from->size;
 	int64_t is;
-	enum usk_status status = correct(g, from->at, r->iface, r->time_ns, &is);
+	bool repeats;
+	enum usk_status status = correct(g, from->at, r->iface, r->time_ns, &is, &repeats);
 	if (status) {
 		return status;
 	}
 	struct block *b = &g->block;
-	const bool comment = usk_moved_comments(g->comments, r->time_ns, is);
+	const bool comment = usk_moved_comments(g->comments, r->time_ns, is, repeats);
 	size_t padded = ((size_t)r->captured + 3) & ~(size_t)3, options = 28 + padded;
 	options = options > size - 4 ? size - 4 : options;
 	usk_block_begin(b, from->type);
@@ -157,12 +160,13 @@ static enum usk_status correct_at(struct ng *g, uint64_t at, size_t iface, uint8
 	struct retime *t = g->t;
 	uint64_t ticks = (uint64_t)usk_load32(p, swap) << 32 | usk_load32(p + 4, swap);
 	int64_t was, is = 0;
+	bool repeats;
 	if (!ticks) {
 		return USK_OK;
 	}
 	enum usk_status status =
 		usk_tick_time(usk_pcapng_tick(t->trace, iface), ticks, &was)
-			? correct(g, at, iface, was, &is)
+			? correct(g, at, iface, was, &is, &repeats)
 			: usk_fail(t->err, USK_ERANGE, at,
 				   "%s: the stamp at byte %llu is more than 2^62 ns (146 years) "
 				   "from 1970",

@@ -72,6 +72,13 @@ const struct usk_map *usk_replay_map(const struct usk_replay *r, size_t epoch);
 enum usk_status usk_replay_many(struct usk_replay *r, const int64_t *local_ns, size_t n,
 				int64_t *out, struct usk_err *err);
 
+/**
+ * The same; repeats[n <= 256], or NULL: the stamp 1 ns before becomes out[i], too. All others can be
+ * found again, as the first that becomes what they became.
+ */
+enum usk_status usk_replay_undoable(struct usk_replay *r, const int64_t *local_ns, size_t n,
+				    int64_t *out, bool *repeats, struct usk_err *err);
+
 /** Stamps that are known to be of that epoch, else as usk_replay_many(). */
 enum usk_status usk_replay_in(const struct usk_replay *r, size_t epoch, const int64_t *local_ns,
 			      size_t n, int64_t *out, struct usk_err *err);

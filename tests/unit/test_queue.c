@@ -82,7 +82,7 @@ static void test_order(void **state)
 			const struct usk_record record = { .time_ns = 5,
 							   .data = bytes,
 							   .captured = p.captured };
-			usk_queue_put(&q, &record, p.time_ns);
+			usk_queue_put(&q, &record, p.time_ns, false);
 			held += p.captured;
 			waits[n++] = p;
 			while (n && usk_rng_below(&r, 2)) {
@@ -123,7 +123,7 @@ static void test_room(void **state)
 				fill(bytes, &waits[m]);
 				const struct usk_record record = { .data = bytes,
 								   .captured = waits[m].captured };
-				usk_queue_put(&q, &record, waits[m].time_ns);
+				usk_queue_put(&q, &record, waits[m].time_ns, false);
 				held += waits[m].captured;
 				assert_true(q.bytes >= held);
 			}
