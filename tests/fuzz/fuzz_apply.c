@@ -33,15 +33,24 @@ static void check(enum usk_status status, const struct usk_err *err)
 	}
 }
 
+/* Any of them, as long as the bytes are the same. */
+static struct usk_write_options comments_by(size_t size)
+{
+	return (struct usk_write_options){
+		.comments = (enum usk_comments)(size % (USK_COMMENTS_NONE + 1)),
+	};
+}
+
 static void merge_twice(const uint8_t *data, size_t size)
 {
 	struct usk_err err = { 0 };
 	struct usk_trace *t[2] = { NULL, NULL };
 	struct usk_notes notes = { 0 };
 	static const uint32_t own[] = { 0, 1 };
+	const struct usk_write_options opt = comments_by(size);
 	if (!usk_trace_open_memory(data, size, "client", &t[0], &err) &&
 	    !usk_trace_open_memory(data, size, "server", &t[1], &err)) {
-		check(usk_merge(t, own, 2, &clocks, "/dev/null", NULL, &notes, &err), &err);
+		check(usk_merge(t, own, 2, &clocks, "/dev/null", &opt, &notes, &err), &err);
 	}
 	usk_notes_free(&notes);
 	usk_trace_close(t[0]);
@@ -60,7 +69,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
 	struct usk_notes notes = { 0 };
 	struct usk_err err = { 0 };
-	check(usk_apply(path, 0, &clocks, "/dev/null", NULL, &notes, &err), &err);
+	const struct usk_write_options opt = comments_by(size);
+	check(usk_apply(path, 0, &clocks, "/dev/null", &opt, &notes, &err), &err);
 	usk_notes_free(&notes);
 	close(fd);
 	merge_twice(data, size);

@@ -183,10 +183,17 @@ static uint64_t stamp_at(const struct ng_block *b, const uint8_t *p)
 		       : (uint64_t)v[0] << 32 | v[1];
 }
 
-static void check_packet_block(const struct ng_block *was, const struct ng_block *is)
+static void check_packet_block(const struct ng_block *was, const struct ng_block *is,
+			       bool commented)
 {
 	size_t n, m;
 	size_t from = ng_packet_options(was);
+	if (!commented) { /* but for the stamp, nothing of it is another */
+		assert_int_equal(is->size, was->size);
+		assert_memory_equal(is->d + 8, was->d + 8, 4);
+		assert_memory_equal(is->d + 20, was->d + 20, is->size - 20);
+		return;
+	}
 	const uint8_t *comment = ng_find(is, from, 1, &n);
 	assert_non_null(comment);
 	assert_memory_equal(comment, "recorded 170000000", 18);
@@ -205,23 +212,22 @@ static void check_packet_block(const struct ng_block *was, const struct ng_block
 	}
 }
 
-static void test_pcapng(void **state)
+static void check_pcapng(const struct bytes *b, const char *in, const char *out,
+			 const struct usk_clocks *c, enum usk_comments comments)
 {
-	(void)state;
-	struct usk_clocks *c = two_clocks(-400000000); /* the seconds stay 1700000000 - 1 */
-	struct bytes b = rich_pcapng();
-	char *in = file("a.pcapng"), *out = file("b.pcapng");
+	static const char moved[] = "stamps of server put on the clock of client by unskew: "
+				    "-0.400000000 s at 1700000000.000000000";
+	const struct usk_write_options opt = { .force = true, .comments = comments };
 	struct usk_err err = { 0 };
 	struct usk_notes notes = { 0 };
-	save(in, &b);
-	if (usk_apply(in, 1, c, out, NULL, &notes, &err)) {
+	if (usk_apply(in, 1, c, out, &opt, &notes, &err)) {
 		fail_msg("%s", err.msg);
 	}
 	assert_int_equal(notes.n, 0);
 	check_records(in, out, c);
 	struct bytes got = load(out);
 	size_t n, m, size;
-	struct ng_block *was = ng_blocks(&b, &n), *is = ng_blocks(&got, &m);
+	struct ng_block *was = ng_blocks(b, &n), *is = ng_blocks(&got, &m);
 	assert_int_equal(n, m);
 	int statistics = 0;
 	for (size_t i = 0; i < n; i++) {
@@ -233,6 +239,10 @@ static void test_pcapng(void **state)
 			assert_true(r && size == 1 && *r == 9);
 			assert_null(ng_find(&is[i], 16, 14, &size));
 			assert_memory_equal(is[i].d + 8, was[i].d + 8, 8);
+			const uint8_t *said = ng_find(&is[i], 16, 3, &size);
+			assert_true(said && size >= sizeof moved - 1);
+			assert_memory_equal(said + size - (sizeof moved - 1), moved,
+					    sizeof moved - 1);
 			for (unsigned code = 2; code <= 12; code += 10) { /* the others stay */
 				size_t old;
 				const uint8_t *x = ng_find(&was[i], 16, code, &old);
@@ -247,7 +257,7 @@ static void test_pcapng(void **state)
 		}
 		case 2:
 		case 6:
-			check_packet_block(&was[i], &is[i]);
+			check_packet_block(&was[i], &is[i], comments != USK_COMMENTS_NONE);
 			break;
 		case 5: {
 			int64_t us = (int64_t)stamp_at(&was[i], was[i].d + 12);
@@ -272,6 +282,19 @@ static void test_pcapng(void **state)
 	free(was);
 	free(is);
 	free(got.p);
+}
+
+static void test_pcapng(void **state)
+{
+	(void)state;
+	struct usk_clocks *c = two_clocks(-400000000); /* the seconds stay 1700000000 - 1 */
+	struct bytes b = rich_pcapng();
+	char *in = file("a.pcapng"), *out = file("b.pcapng");
+	struct usk_err err = { 0 };
+	struct usk_notes notes = { 0 };
+	save(in, &b);
+	check_pcapng(&b, in, out, c, USK_COMMENTS_USUAL);
+	check_pcapng(&b, in, out, c, USK_COMMENTS_NONE);
 
 	/* Cut anywhere, or with any byte changed: an answer or a sentence, nothing else. */
 	const struct usk_write_options opt = { .force = true };

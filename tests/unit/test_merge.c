@@ -35,9 +35,52 @@ static void close_side(struct side *s)
 	free(s->file.p);
 }
 
+static int64_t corrected(const struct usk_map *m, int64_t local_ns)
+{
+	int64_t t;
+	assert_int_equal(usk_map_many(m, &local_ns, 1, &t, NULL), USK_OK);
+	return t;
+}
+
+/* By bisection: the first stamp that becomes t, local_ns or one near it. */
+static int64_t first_of(const struct usk_map *m, int64_t t, int64_t local_ns)
+{
+	int64_t below = local_ns - 1000000, above = local_ns;
+	while (above - below > 1) {
+		int64_t x = below + (above - below) / 2;
+		if (corrected(m, x) < t) {
+			below = x;
+		} else {
+			above = x;
+		}
+	}
+	return above;
+}
+
+static void check_comment(const struct ng_block *b, const struct usk_map *m, int64_t local_ns,
+			  int64_t t, enum usk_comments comments)
+{
+	const bool wanted[] = {
+		[USK_COMMENTS_ALL] = true,
+		[USK_COMMENTS_CHANGED] = t != local_ns,
+		[USK_COMMENTS_NEEDED] = first_of(m, t, local_ns) != local_ns,
+		[USK_COMMENTS_NONE] = false,
+	};
+	char text[64];
+	snprintf(text, sizeof text, "recorded %lld.%09lld", (long long)(local_ns / 1000000000),
+		 (long long)(local_ns % 1000000000));
+	size_t size;
+	const uint8_t *comment = ng_find(b, ng_packet_options(b), 1, &size);
+	assert_int_equal(!comment, !wanted[comments]);
+	if (comment) {
+		assert_int_equal(size, strlen(text));
+		assert_memory_equal(comment, text, size);
+	}
+}
+
 /* Every packet of the sources is in the output once: bytes, length, stamps, comment, interface. */
 static void check_whole(const struct bytes *out, struct side *side, size_t n_sides,
-			const struct usk_clocks *c, bool sorted)
+			const struct usk_clocks *c, bool sorted, enum usk_comments comments)
 {
 	size_t n, n_packets = 0, n_expected = 0;
 	struct ng_block *b = ng_blocks(out, &n);
@@ -74,19 +117,10 @@ static void check_whole(const struct bytes *out, struct side *side, size_t n_sid
 		assert_int_equal(v[4], s->length);
 		assert_memory_equal(b[i].d + 28, s->data, s->captured);
 		struct usk_map *m = usk_map_new(&c->clock[from], 0);
-		int64_t expected;
-		assert_int_equal(usk_map_many(m, &s->time_ns, 1, &expected, NULL), USK_OK);
+		assert_true(t == corrected(m, s->time_ns));
+		check_comment(&b[i], m, s->time_ns, t, comments);
 		usk_map_free(m);
-		assert_true(t == expected);
-		char text[64];
-		snprintf(text, sizeof text, "recorded %lld.%09lld",
-			 (long long)(s->time_ns / 1000000000),
-			 (long long)(s->time_ns % 1000000000));
 		size_t size;
-		const uint8_t *comment = ng_find(&b[i], ng_packet_options(&b[i]), 1, &size);
-		assert_non_null(comment);
-		assert_int_equal(size, strlen(text));
-		assert_memory_equal(comment, text, size);
 		assert_true(v[0] < n_ifaces);
 		const uint8_t *name = ng_find(iface[v[0]], 16, 2, &size);
 		assert_non_null(name);
@@ -153,13 +187,14 @@ static void test_random(void **state)
 		}
 		struct usk_err err = { 0 };
 		struct usk_notes notes = { 0 };
-		const struct usk_write_options opt = { .force = true };
+		enum usk_comments comments = (enum usk_comments)(seed % (USK_COMMENTS_NONE + 1));
+		const struct usk_write_options opt = { .force = true, .comments = comments };
 		if (usk_merge(trace, clock, n, c, out, &opt, &notes, &err)) {
 			fail_msg("seed %llu: %s", (unsigned long long)seed, err.msg);
 		}
 		assert_int_equal(notes.n, 0);
 		struct bytes b = load(out);
-		check_whole(&b, side, n, c, true);
+		check_whole(&b, side, n, c, true, comments ? comments : USK_COMMENTS_NEEDED);
 		free(b.p);
 		for (size_t i = 0; i < n; i++) {
 			close_side(&side[i]);
@@ -167,6 +202,68 @@ static void test_random(void **state)
 	}
 	unlink(out);
 	free(out);
+	usk_clocks_free(c);
+}
+
+/* An interface says whose clock stamped, whether that is as recorded, and where the rest is. */
+static void test_said(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *description, *comment;
+	} want[] = {
+		{ "recorded in %s", "Stamps are as recorded in %s, by clock client, which is the reference." },
+		{ "recorded in %s; stamps of server put on the clock of client by unskew: "
+		  "-0.957333333 s at 1700000000.000000000",
+		  "Stamps are NOT as recorded: unskew " USK_VERSION
+		  " put those of clock server on the clock of client. Added to recorded stamps: "
+		  "-0.957333333 s at 1700000000.000000000, -0.978333333 s at 1700001000.000000000, "
+		  "what clocks.json says between. Recorded stamps are in %s, not in comments "
+		  "(--comments none)." },
+		{ "recorded in %s", "Stamps are as recorded in %s, by clock tap, which has no answer "
+				    "that could correct them." },
+	};
+	struct usk_clocks *c = four_clocks();
+	struct side side[3] = { { { 0 }, NULL, NULL } };
+	struct usk_trace *trace[3];
+	struct usk_rng r;
+	usk_rng_seed(&r, 1);
+	c->clock[2].quality = USK_ABSENT;
+	for (size_t i = 0; i < 3; i++) {
+		char name[16];
+		snprintf(name, sizeof name, "%s.pcap", names[i]);
+		random_capture(&r, &side[i], i, 5, 0);
+		open_side(&side[i], name);
+		trace[i] = side[i].trace;
+	}
+	const struct usk_write_options opt = { .allow_unbounded = true, .comments = USK_COMMENTS_NONE };
+	char *out = file("merged.pcapng");
+	assert_int_equal(usk_merge(trace, NULL, 3, c, out, &opt, NULL, NULL), USK_OK);
+	struct bytes b = load(out);
+	size_t n, size, found = 0;
+	struct ng_block *block = ng_blocks(&b, &n);
+	for (size_t i = 0; i < n; i++) {
+		for (int which = 0; which < 2 && block[i].type == 1; which++) {
+			const char *form = which ? want[found].comment : want[found].description;
+			const char *hole = strstr(form, "%s");
+			const uint8_t *said = ng_find(&block[i], 16, which ? 1 : 3, &size);
+			char *text = usk_format("%.*s%s%s", (int)(hole - form), form,
+						side[found].path, hole + 2);
+			assert_non_null(said);
+			assert_int_equal(size, strlen(text));
+			assert_memory_equal(said, text, size);
+			free(text);
+		}
+		found += block[i].type == 1;
+	}
+	assert_int_equal(found, 3);
+	for (size_t i = 0; i < 3; i++) {
+		close_side(&side[i]);
+	}
+	unlink(out);
+	free(out);
+	free(block);
+	free(b.p);
 	usk_clocks_free(c);
 }
 
@@ -194,7 +291,7 @@ static void test_late(void **state)
 	assert_non_null(strstr(notes.note[0], "cut short"));
 	assert_non_null(strstr(notes.note[1], "1 packets are not in order, as they came later"));
 	struct bytes b = load(out);
-	check_whole(&b, &s, 1, c, false);
+	check_whole(&b, &s, 1, c, false, USK_COMMENTS_NEEDED);
 	/* And nothing is replaced unasked. */
 	assert_int_equal(usk_merge(&s.trace, &clock, 1, c, out, NULL, NULL, &err), USK_EIO);
 	assert_non_null(strstr(err.msg, "--force"));
@@ -399,7 +496,7 @@ static void test_tools(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_random), cmocka_unit_test(test_late),
+		cmocka_unit_test(test_random), cmocka_unit_test(test_said), cmocka_unit_test(test_late),
 		cmocka_unit_test(test_ties),   cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_tools),
 	};
