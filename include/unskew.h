@@ -474,7 +474,7 @@ enum usk_comments {
 			       changed */
 	USK_COMMENTS_ALL,
 	USK_COMMENTS_CHANGED, /* those whose stamp is another now */
-	USK_COMMENTS_NEEDED,  /* those that several recorded stamps could be, but the first of these */
+	USK_COMMENTS_NEEDED, /* those that several recorded stamps could be, but the first of these */
 	USK_COMMENTS_NONE,
 };
 
@@ -483,7 +483,7 @@ struct usk_write_options {
 	bool allow_unbounded; /* a clock that is not bounded goes along uncorrected, with a note */
 	const struct usk_read_options *read; /* as it was read to make the clocks; may be NULL */
 	int64_t residual_ns; /* CTF: re-timed by the metadata alone where that is off by no more */
-	enum usk_comments comments; /* pcapng */
+	enum usk_comments comments;				    /* pcapng */
 	void (*progress)(void *ctx, double done, const char *what); /* as in usk_sync_options */
 	void *progress_ctx;
 };

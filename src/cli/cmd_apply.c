@@ -334,7 +334,8 @@ const struct option_group options_retimed = {
 		{ "output", "the re-timed trace; for several traces a folder, made if missing",
 		  PATH("OUT"), .letter = 'o' },
 		{ "comments",
-		  "which packets of a pcapng get their recorded stamp in a comment: all, those whose "
+		  "which packets of a pcapng get their recorded stamp in a comment: all, those "
+		  "whose "
 		  "stamp changed, or none; needed: those whose stamp does not follow from the "
 		  "corrected one and CLOCKS; otherwise changed in OUT, needed in --merge",
 		  CHOICE("all|changed|needed|none") },

@@ -306,7 +306,8 @@ static const struct option_group sync_output = {
 		  TEXTS("CLOCK:STAMP") },
 		{ "merge", "write one pcapng of all captures in corrected order", PATH("FILE") },
 		{ "comments",
-		  "which packets of --merge get their recorded stamp in a comment: all, those whose "
+		  "which packets of --merge get their recorded stamp in a comment: all, those "
+		  "whose "
 		  "stamp changed, or none; needed: those whose stamp does not follow from the "
 		  "corrected one, by what each interface says and --output",
 		  CHOICE("all|changed|needed|none"), .initial = "needed" },

@@ -32,8 +32,7 @@ enum usk_status usk_retime_by(struct retime *t, uint32_t clock)
 enum usk_status usk_retime_stamps(struct retime *t, const int64_t *local_ns, size_t n, int64_t *out,
 				  bool *repeats)
 {
-	enum usk_status status =
-		usk_replay_undoable(t->map, local_ns, n, out, repeats, t->err);
+	enum usk_status status = usk_replay_undoable(t->map, local_ns, n, out, repeats, t->err);
 	if (status) {
 		usk_fail_in(t->err, "%s", t->path);
 	}

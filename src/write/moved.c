@@ -30,8 +30,8 @@ static const char *reference_of(const struct usk_clocks *c, uint32_t clock)
 char *usk_moved_mark(const struct usk_clocks *c, uint32_t clock)
 {
 	const struct usk_clock *k = &c->clock[clock];
-	const bool moves = k->quality == USK_BOUNDED ||
-			   (k->quality == USK_REFERENCE && k->n_set_backs);
+	const bool moves =
+		k->quality == USK_BOUNDED || (k->quality == USK_REFERENCE && k->n_set_backs);
 	if (!moves || !k->n_knots || k->knot[0].offset_ns == USK_NONE) {
 		return NULL;
 	}
@@ -66,11 +66,10 @@ char *usk_moved_text(const struct usk_clocks *c, uint32_t clock, bool moved, con
 		free(first);
 		free(last);
 	} else {
-		text = usk_format("Stamps are as recorded in %s, by clock %s, which %s.", shown,
-				  k->name,
-				  k->quality == USK_REFERENCE
-					  ? "is the reference"
-					  : "has no answer that could correct them");
+		text = usk_format(
+			"Stamps are as recorded in %s, by clock %s, which %s.", shown, k->name,
+			k->quality == USK_REFERENCE ? "is the reference"
+						    : "has no answer that could correct them");
 	}
 	free(shown);
 	return text;

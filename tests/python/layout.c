@@ -33,7 +33,8 @@ static void options(void)
 	STRUCT(usk_write_options);
 	AT(usk_write_options, force), AT(usk_write_options, allow_unbounded);
 	AT(usk_write_options, read), AT(usk_write_options, residual_ns);
-	AT(usk_write_options, comments), AT(usk_write_options, progress), AT(usk_write_options, progress_ctx);
+	AT(usk_write_options, comments), AT(usk_write_options, progress),
+		AT(usk_write_options, progress_ctx);
 }
 
 int main(void)

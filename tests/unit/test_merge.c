@@ -212,7 +212,8 @@ static void test_said(void **state)
 	static const struct {
 		const char *description, *comment;
 	} want[] = {
-		{ "recorded in %s", "Stamps are as recorded in %s, by clock client, which is the reference." },
+		{ "recorded in %s",
+		  "Stamps are as recorded in %s, by clock client, which is the reference." },
 		{ "recorded in %s; stamps of server put on the clock of client by unskew: "
 		  "-0.957333333 s at 1700000000.000000000",
 		  "Stamps are NOT as recorded: unskew " USK_VERSION
@@ -220,8 +221,9 @@ static void test_said(void **state)
 		  "-0.957333333 s at 1700000000.000000000, -0.978333333 s at 1700001000.000000000, "
 		  "what clocks.json says between. Recorded stamps are in %s, not in comments "
 		  "(--comments none)." },
-		{ "recorded in %s", "Stamps are as recorded in %s, by clock tap, which has no answer "
-				    "that could correct them." },
+		{ "recorded in %s",
+		  "Stamps are as recorded in %s, by clock tap, which has no answer "
+		  "that could correct them." },
 	};
 	struct usk_clocks *c = four_clocks();
 	struct side side[3] = { { { 0 }, NULL, NULL } };
@@ -236,7 +238,8 @@ static void test_said(void **state)
 		open_side(&side[i], name);
 		trace[i] = side[i].trace;
 	}
-	const struct usk_write_options opt = { .allow_unbounded = true, .comments = USK_COMMENTS_NONE };
+	const struct usk_write_options opt = { .allow_unbounded = true,
+					       .comments = USK_COMMENTS_NONE };
 	char *out = file("merged.pcapng");
 	assert_int_equal(usk_merge(trace, NULL, 3, c, out, &opt, NULL, NULL), USK_OK);
 	struct bytes b = load(out);
@@ -496,9 +499,9 @@ static void test_tools(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_random), cmocka_unit_test(test_said), cmocka_unit_test(test_late),
-		cmocka_unit_test(test_ties),   cmocka_unit_test(test_refusals),
-		cmocka_unit_test(test_tools),
+		cmocka_unit_test(test_random),	 cmocka_unit_test(test_said),
+		cmocka_unit_test(test_late),	 cmocka_unit_test(test_ties),
+		cmocka_unit_test(test_refusals), cmocka_unit_test(test_tools),
 	};
 	return cmocka_run_group_tests(tests, folder_make, folder_remove);
 }
