@@ -70,7 +70,7 @@ enum usk_status usk_input_need(struct usk_input *in, size_t used, size_t want, s
 /*
  * A file that appears complete or not at all: written to a temporary file in the same folder,
  * given its name by usk_output_commit(). usk_output_close() without commit leaves nothing. A name
- * that ends in .gz or .zst is packed so.
+ * that ends in .gz or .zst is packed so, by a thread of its own.
  */
 struct usk_output {
 	int fd;
@@ -81,7 +81,7 @@ struct usk_output {
 	bool failed, direct; /* direct: not a regular file (a pipe, /dev/null), written in place */
 	bool replace;
 	int error;
-	struct usk_pack *pack;
+	struct usk_packer *pack;
 };
 
 /** force: an existing file may be replaced; otherwise it is USK_EIO with a sentence. */

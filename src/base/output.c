@@ -8,7 +8,7 @@
  *       temporary file
  */
 #include "base/io.h"
-#include "base/pack.h"
+#include "base/packer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -150,7 +150,7 @@ enum usk_status usk_output_open(struct usk_output *out, const char *path, bool f
 	out->path = usk_strdup(path);
 	out->buffer = usk_grow(NULL, USK_IO_BLOCK, 1);
 	enum usk_packing packing = out->direct ? USK_PLAIN : usk_packing_of_name(path);
-	out->pack = packing == USK_PLAIN ? NULL : usk_pack_new(packing);
+	out->pack = packing == USK_PLAIN ? NULL : usk_packer_new(packing, out->fd);
 	return USK_OK;
 }
 
@@ -161,10 +161,9 @@ static void fail(struct usk_output *out, int error)
 	out->failed = true;
 }
 
-static void put(void *ctx, const void *data, size_t size)
+static void put(struct usk_output *out)
 {
-	struct usk_output *out = ctx;
-	if (!out->failed && !usk_write_all(out->fd, data, size)) {
+	if (!out->failed && !usk_write_all(out->fd, out->buffer, out->used)) {
 		fail(out, errno);
 	}
 }
@@ -172,9 +171,12 @@ static void put(void *ctx, const void *data, size_t size)
 static void flush(struct usk_output *out, bool last)
 {
 	if (!out->pack) {
-		put(out, out->buffer, out->used);
-	} else if (!out->failed && !usk_pack(out->pack, out->buffer, out->used, last, put, out)) {
-		fail(out, ENOMEM);
+		put(out);
+	} else if (!out->failed) {
+		int error = usk_packer_give(out->pack, &out->buffer, USK_IO_BLOCK, out->used, last);
+		if (error) {
+			fail(out, error);
+		}
 	}
 	out->written += out->used;
 	out->used = 0;
@@ -265,6 +267,7 @@ enum usk_status usk_output_commit(struct usk_output *out, struct usk_err *err)
 
 void usk_output_close(struct usk_output *out)
 {
+	usk_packer_free(out->pack);
 	if (out->fd >= 0 && out->path) {
 		close(out->fd);
 	}
@@ -273,7 +276,6 @@ void usk_output_close(struct usk_output *out)
 		usk_output_forget(out->temporary);
 		free(out->temporary);
 	}
-	usk_pack_free(out->pack);
 	free(out->path);
 	free(out->buffer);
 	memset(out, 0, sizeof *out);
