@@ -3,12 +3,15 @@
 #include "base/io.h"
 #include "base/pack.h"
 
+#include <errno.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -248,6 +251,19 @@ static void test_bomb(void **state)
 	}
 }
 
+/* What one thread makes of the pieces in which an output is packed. */
+static struct blob packed_in_place(enum usk_packing p, const struct blob *plain)
+{
+	struct usk_pack *k = usk_pack_new(p);
+	struct blob out = { 0 };
+	for (size_t at = 0, n; at < plain->n; at += n) {
+		n = plain->n - at < USK_IO_BLOCK ? plain->n - at : USK_IO_BLOCK;
+		assert_true(usk_pack(k, plain->data + at, n, at + n == plain->n, append, &out));
+	}
+	usk_pack_free(k);
+	return out;
+}
+
 static void test_output(void **state)
 {
 	(void)state;
@@ -257,7 +273,7 @@ static void test_output(void **state)
 		char *name = usk_format("%s%s", path, suffixes[i]);
 		assert_int_equal(usk_packing_of_name(name), packings[i]);
 		assert_int_equal(usk_packing_stem(name), strlen(path));
-		struct blob first = { 0 };
+		struct blob first = packed_in_place(packings[i], &plain);
 		for (int round = 0; round < 2; round++) {
 			struct usk_output out;
 			struct usk_err err;
@@ -277,13 +293,46 @@ static void test_output(void **state)
 			size_t n = fread(bytes, 1, sizeof bytes, f);
 			fclose(f);
 			assert_true(n < plain.n);
-			assert_true(!round || (n == first.n && !memcmp(bytes, first.data, n)));
-			append(&first, bytes, round ? 0 : n);
+			assert_int_equal(n, first.n);
+			assert_memory_equal(bytes, first.data, n);
 			unlink(name);
 		}
 		free(first.data);
 		free(name);
 	}
+	free(plain.data);
+}
+
+/* A disk that is full, and an output that nobody commits: a sentence, and nothing is left. */
+static void test_output_ends(void **state)
+{
+	(void)state;
+	struct blob plain = make(3000000, 78);
+	struct rlimit was, small = { .rlim_cur = 10000 };
+	char *name = usk_format("%s.gz", path);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &was), 0);
+	small.rlim_max = was.rlim_max;
+	signal(SIGXFSZ, SIG_IGN);
+	for (int full = 0; full < 2; full++) {
+		struct usk_output out;
+		struct usk_err err = { 0 };
+		assert_int_equal(usk_output_open(&out, name, true, &err), USK_OK);
+		assert_int_equal(setrlimit(RLIMIT_FSIZE, full ? &small : &was), 0);
+		usk_output_write(&out, plain.data, plain.n);
+		char *temporary = usk_strdup(out.temporary);
+		if (full) {
+			assert_true(out.failed);
+			assert_int_equal(usk_output_commit(&out, &err), USK_EIO);
+			assert_non_null(strstr(err.msg, strerror(EFBIG)));
+		} else {
+			usk_output_close(&out);
+		}
+		assert_int_equal(access(name, F_OK), -1);
+		assert_int_equal(access(temporary, F_OK), -1);
+		free(temporary);
+	}
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &was), 0);
+	free(name);
 	free(plain.data);
 }
 
@@ -366,10 +415,11 @@ static int remove_path(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_window), cmocka_unit_test(test_members),
-		cmocka_unit_test(test_each),   cmocka_unit_test(test_damage),
-		cmocka_unit_test(test_bomb),   cmocka_unit_test(test_output),
-		cmocka_unit_test(test_spool),  cmocka_unit_test(test_spool_cut),
+		cmocka_unit_test(test_window),	    cmocka_unit_test(test_members),
+		cmocka_unit_test(test_each),	    cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_bomb),	    cmocka_unit_test(test_output),
+		cmocka_unit_test(test_output_ends), cmocka_unit_test(test_spool),
+		cmocka_unit_test(test_spool_cut),
 	};
 	return cmocka_run_group_tests(tests, make_path, remove_path);
 }
