@@ -3,6 +3,7 @@
  * Bytes that wait for their lengths: random messages within messages that grow come out as an encoder
  * makes them that knows all from the start.
  */
+#include "../part.h"
 #include "making.h"
 #include "base/protobuf.h"
 #include "write/held.h"
@@ -17,7 +18,7 @@
 
 #include <cmocka.h>
 
-enum { RUNS = 100, DEEPEST = 4, KIDS = 3, WIDTH_32 = 4, LARGE = 70 << 20, OWN = 0xa5 };
+enum { DEEPEST = 4, KIDS = 3, WIDTH_32 = 4, LARGE = 70 << 20, OWN = 0xa5 };
 
 struct node {
 	struct usk_length was;
@@ -143,8 +144,8 @@ static void random_messages(void **state)
 	struct usk_rng r;
 	(void)state;
 	begin(&w);
-	usk_rng_seed(&r, 7);
-	for (size_t i = 0; i < RUNS; i++) {
+	for (uint64_t seed = case_first(100); seed < case_end(100); seed++) {
+		usk_rng_seed(&r, seed);
 		struct node *x = grow(&r, 0);
 		write_one(&w, x);
 		node_free(x);
