@@ -371,7 +371,7 @@ static const struct option_group apply_output = {
 
 static const char *formats(void)
 {
-	const char *all = kept(usk_formats(true));
+	const char *all = kept(usk_formats(USK_FORMATS_WRITTEN));
 	return kept(usk_format("These can be re-timed: %s.", all));
 }
 

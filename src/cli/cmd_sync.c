@@ -324,7 +324,7 @@ static const struct option_group sync_output = {
 
 static const char *formats(void)
 {
-	const char *all = kept(usk_formats(false));
+	const char *all = kept(usk_formats(USK_FORMATS_READ));
 	return kept(usk_format(
 		"Traces are %s, packed or not; the format is found from their content.", all));
 }

@@ -118,20 +118,16 @@ static enum usk_status rate_segments(const struct usk_fit *fit, struct usk_knot 
 
 USK_ESTIMATOR(interval, "interval", "Loeser 2003, section 3.2",
 	      "the line through the first and the last exchange", true, .estimate = interval);
-
 USK_ESTIMATOR(first_offset, "first-offset", "Clement et al. 2009, section 4, reference 12",
 	      "the offset of the first exchange all along", true, .estimate = first_offset);
-
 USK_ESTIMATOR(
 	rate_ratio, "rate-ratio",
 	"Clement et al. 2009, section 4, equation 1, references 17 and 18",
 	"from the first window's best exchange at the quadratic mean of the rates between windows",
 	true, .estimate = rate_ratio);
-
 USK_ESTIMATOR(rate_last, "rate-last", "Clement et al. 2009, section 4, references 17 and 18",
 	      "through the best exchanges of the first and the last window", true,
 	      .estimate = rate_last);
-
 USK_ESTIMATOR(rate_segments, "rate-segments",
 	      "Clement et al. 2009, section 4, references 16 (Prism) to 18",
 	      "lines between the best exchanges of the windows", true, .estimate = rate_segments);

@@ -80,7 +80,6 @@ static enum usk_status estimate(const struct usk_fit *fit, struct usk_knot **out
 USK_ESTIMATOR(regress, "regress", "Duda et al., ICDCS 1987; Ashton 1995, section 3",
 	      "least squares of one clock's stamps over the other's, all messages alike", true,
 	      .estimate = estimate);
-
 USK_ESTIMATOR(regress_delta, "regress+delta", "Ashton 1995, section 4.2: c.regress",
 	      "regress on stamps moved towards each other by half the minimum delay", true,
 	      .estimate = estimate, .delta = true);

@@ -363,16 +363,12 @@ static enum usk_status round_trip(const struct usk_fit *fit, struct usk_knot **o
 USK_ESTIMATOR(round_trip, "round-trip", "Clement et al. 2009, sections 9 and 12, equations 3 to 8",
 	      "least squares through the exchanges without outliers in length, at 95 % confidence",
 	      true, .estimate = round_trip, .z = USK_Z_95);
-
 USK_ESTIMATOR(round_trip_90, "round-trip-90", "Clement et al. 2009, sections 9 and 12, table 2",
 	      "round-trip at 90 % confidence", true, .estimate = round_trip, .z = USK_Z_90);
-
 USK_ESTIMATOR(round_trip_99, "round-trip-99", "Clement et al. 2009, sections 9 and 12, table 2",
 	      "round-trip at 99 % confidence", true, .estimate = round_trip, .z = USK_Z_99);
-
 USK_ESTIMATOR(round_trip_100, "round-trip-100", "Clement et al. 2009, sections 9 and 12",
 	      "round-trip through all exchanges", true, .estimate = round_trip, .z = INFINITY);
-
 USK_ESTIMATOR(round_trip_segments, "round-trip-segments", "Clement et al. 2009, section 13",
 	      "round-trip-90 in segments of 30 min, or of --model segments=DURATION", true,
 	      .estimate = round_trip_segments, .z = USK_Z_90);

@@ -180,11 +180,9 @@ static enum usk_status estimate(const struct usk_fit *fit, struct usk_knot **out
 USK_ESTIMATOR(two_point, "two-point", "Ashton 1995, section 4.1.2",
 	      "the line through two exchanges that are quick and far apart", true,
 	      .estimate = estimate);
-
 USK_ESTIMATOR(two_point_delta, "two-point+delta", "Ashton 1995, section 4.2.2: c.2",
 	      "two-point whose errors are what exchanges took beyond their minimum; stamps stay",
 	      true, .estimate = estimate, .delta = true);
-
 USK_ESTIMATOR(two_point_moved, "two-point+moved", "unskew, after Ashton's c.2",
 	      "two-point+delta on stamps moved as those of regress+delta", true,
 	      .estimate = estimate, .delta = true, .moved = true);

@@ -113,8 +113,6 @@ static struct usk_clocks *clocks_of(const struct parties *p)
 
 /* ---- arguments ----------------------------------------------------------------------- */
 
-#define PROVED_WITHOUT "proofs are without readings, clock logs and anchors"
-
 static enum usk_status check_arguments(struct usk_trace *const *trace, size_t n,
 				       const struct usk_sync_options *o, struct usk_err *err)
 {
@@ -142,9 +140,6 @@ static enum usk_status check_arguments(struct usk_trace *const *trace, size_t n,
 		return usk_fail(err, USK_EUSAGE, 0,
 				"weights by residual need a method through round trips, such as "
 				"round-trip-90");
-	}
-	if (o->proof && (o->readings || o->n_clock_log)) {
-		return usk_fail(err, USK_EUSAGE, 0, PROVED_WITHOUT);
 	}
 	if (!n) {
 		return usk_fail(err, USK_EUSAGE, 0, "no trace is given");
@@ -179,11 +174,12 @@ enum usk_status usk_flow_too_few(const struct parties *p, struct usk_err *err)
 /* Why nothing proves an answer of these; NULL: it can be proved. */
 static const char *unproved_of(const struct parties *p)
 {
-	return p->n_stated ? PROVED_WITHOUT
-	       : !usk_delays_sized(&p->delays)
-		       ? NULL
-		       : "proofs are without minimum delays that depend on sizes; state the one of "
-			 "the smallest message";
+	if (p->opt->readings || p->opt->n_clock_log || p->n_stated) {
+		return "proofs are without readings, clock logs and anchors";
+	}
+	return usk_delays_sized(&p->delays) ? "proofs are without minimum delays that depend on "
+					      "sizes; state the one of the smallest message"
+					    : NULL;
 }
 
 enum usk_status usk_flow_open(struct usk_trace *const *trace, size_t n,

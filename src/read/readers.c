@@ -94,19 +94,14 @@ static void put_others(FILE *out, bool written)
 	fputs(group ? "), " : "", out);
 }
 
-char *usk_formats(bool written)
+char *usk_formats(enum usk_formats which)
 {
 	struct usk_stream s;
 	FILE *out = usk_stream_begin(&s);
-	put_others(out, written);
-	fputs("and ", out);
-	put_tables(out, false);
-	return usk_stream_end(&s);
-}
-
-char *usk_formats_of_tables(void)
-{
-	struct usk_stream s;
-	put_tables(usk_stream_begin(&s), true);
+	if (which != USK_FORMATS_OF_TABLES) {
+		put_others(out, which == USK_FORMATS_WRITTEN);
+		fputs("and ", out);
+	}
+	put_tables(out, which == USK_FORMATS_OF_TABLES);
 	return usk_stream_end(&s);
 }

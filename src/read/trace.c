@@ -99,7 +99,7 @@ static enum usk_status unknown(const struct usk_trace *t, struct usk_err *err)
 {
 	char *found = usk_table_found(t->in.data, t->in.have);
 	const bool table = *found;
-	char *known = table ? usk_formats_of_tables() : usk_formats(false);
+	char *known = usk_formats(table ? USK_FORMATS_OF_TABLES : USK_FORMATS_READ);
 	enum usk_status status =
 		usk_fail(err, USK_EINPUT, 0, "%s: unknown format%s: unskew reads %s%s", t->path,
 			 found, known, table ? "; `unskew help sync` has other formats" : "");

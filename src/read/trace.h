@@ -317,7 +317,9 @@ struct usk_reader_info {
 };
 /** The i-th, static; NULL behind the last. */
 const struct usk_reader_info *usk_reader(size_t i);
-/** All formats in words; written: those that usk_apply() writes again. To be freed. */
-char *usk_formats(bool written);
+/* All, those that usk_apply() writes again, tables with their columns. */
+enum usk_formats { USK_FORMATS_READ, USK_FORMATS_WRITTEN, USK_FORMATS_OF_TABLES };
+/** In words, to be freed. */
+char *usk_formats(enum usk_formats which);
 
 #endif

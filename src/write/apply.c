@@ -85,7 +85,7 @@ static enum usk_status run(struct retime *t, uint32_t clock)
 		return usk_retime_spans(t);
 	}
 	if (by != &usk_reader_pcap && by != &usk_reader_pcapng) {
-		char *known = usk_formats(true);
+		char *known = usk_formats(USK_FORMATS_WRITTEN);
 		status = usk_fail(t->err, USK_EINPUT, 0,
 				  "%s: unknown format: only %s can be re-timed", t->path, known);
 		free(known);
