@@ -404,7 +404,7 @@ static int which_is_better(struct talk *t, const struct usk_knot *hull, const st
 		ranges(t, range);
 		mpq_sub(d, range[0], range[1]);
 		order = mpq_sgn(d) > 0 ? 1 : -1;
-		if (mpq_sgn(d) && fabs(mpq_get_d(d)) < 1e-15 * (1 + mpq_get_d(range[0]))) {
+		if (fabs(mpq_get_d(d)) < 1e-15 * (1 + mpq_get_d(range[0]))) {
 			order = 0;
 		}
 		by[2] += order > 0;
