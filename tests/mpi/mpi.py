@@ -290,7 +290,7 @@ def killed(job, folder, traces, verb, watcher):
 def main():
 	unskew, program, kind, data = sys.argv[1:5]
 	if not program:
-		skip("unskew-mpi is not built, as no MPI was found")
+		skip("unskew-mpi is not built: no MPI was found, or it is turned off")
 	job = Job(unskew, program, mpirun_of(kind))
 	everything = "--all" in sys.argv
 	pieces = sys.argv[sys.argv.index("--pieces") + 1] if "--pieces" in sys.argv else None
