@@ -81,6 +81,8 @@ struct usk_clocks *solve(const struct net *net)
 				       .pair = pair,
 				       .stated = net->stated,
 				       .n_stated = net->n_stated,
+				       .likely = net->likely,
+				       .n_likely = net->n_likely,
 				       .span = span,
 				       .back = back,
 				       .threads = net->threads,

@@ -21,6 +21,8 @@ struct net {
 	struct usk_model model;
 	struct usk_stated stated[8];
 	size_t n_stated;
+	struct usk_likely likely[4]; /* the estimate is asked to have them in order */
+	size_t n_likely;
 	unsigned threads;
 	bool twice; /* solve, and solve again */
 };

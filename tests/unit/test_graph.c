@@ -273,6 +273,67 @@ static void test_threads(void **state)
 	}
 }
 
+/* ---- what is likely ---------------------------------------------------------------------------
+ */
+
+static struct usk_stamp stamp_at(const struct usk_clocks *c, uint32_t k, int64_t local_ns)
+{
+	struct usk_map *map = usk_map_new(&c->clock[k], SKEW);
+	struct usk_stamp s = { 0 };
+	assert_int_equal(usk_map_at(map, local_ns, &s, NULL), USK_OK);
+	usk_map_free(map);
+	return s;
+}
+
+/* A message that is likely bounds nothing, and the estimate has it in order as far as bounds let it:
+ * of clocks within 1 ms of each other one is asked to be `by` earlier or later for a moment, less what it is
+ * allowed. */
+static void test_likely(void **state)
+{
+	(void)state;
+	static struct net net;
+	for (int k = 0; k < 24; k++) {
+		int64_t by = (k % 4 + 1) * MS / 5, early = (k / 4 % 3 - 1) * (MS / 8);
+		bool back = k >= 12;
+		net = (struct net){ .n_clocks = 2,
+				    .model = { USK_WANDER, 5000000, 0 },
+				    .threads = 1 };
+		for (int64_t i = 0; i < 200; i++) {
+			int64_t t = i * 10 * MS;
+			say(&net, 0, 1, t, t + MS);
+			say(&net, 1, 0, t + 2 * MS, t + 3 * MS);
+		}
+		const int64_t at = SECOND + 7 * MS;
+		struct usk_clocks *c = solve(&net);
+		/* Sent by 1 to 0, or by 0 to 1, where the stamps say that this took -by. */
+		net.likely[0] = (struct usk_likely){
+			{ .from = !back, .to = back, .sent_ns = at, .received_ns = at - by }, early
+		};
+		net.n_likely = 1;
+		struct usk_clocks *d = solve(&net);
+		/* The stamp of clock 1, and the time that it is not to be after, or before. */
+		int64_t own = back ? at - by : at, other = back ? at - early : at - by + early;
+		const struct usk_stamp without = stamp_at(c, 1, own), with = stamp_at(d, 1, own);
+		/* But for a knot more, that follows the bounds more closely. */
+		assert_in_range(with.lo_ns - without.lo_ns + 1000, 0, 2000);
+		assert_in_range(with.hi_ns - without.hi_ns + 1000, 0, 2000);
+		int64_t want = back ? (other > with.hi_ns ? with.hi_ns : other)
+				    : (other < with.lo_ns ? with.lo_ns : other);
+		bool was = back ? without.reference_ns >= want : without.reference_ns <= want;
+		bool is = back ? with.reference_ns >= want - 1 : with.reference_ns <= want + 1;
+		/* No further than it has to, and no other way than before where it need not. */
+		int64_t more =
+			was ? with.reference_ns - without.reference_ns : with.reference_ns - want;
+		if (!is || more > 1000 || more < -1000) {
+			fail_msg("case %d: %lld, was %lld, asked for %lld", k,
+				 (long long)(with.reference_ns - own),
+				 (long long)(without.reference_ns - own), (long long)(want - own));
+		}
+		usk_clocks_free(c);
+		usk_clocks_free(d);
+	}
+}
+
 /* ---- anchors ----------------------------------------------------------------------------------
  */
 
@@ -360,9 +421,10 @@ static void test_wrong_anchors(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_bounds),	cmocka_unit_test(test_calm),
-		cmocka_unit_test(test_shifted), cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_anchor),	cmocka_unit_test(test_wrong_anchors),
+		cmocka_unit_test(test_bounds),	      cmocka_unit_test(test_calm),
+		cmocka_unit_test(test_shifted),	      cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_likely),	      cmocka_unit_test(test_anchor),
+		cmocka_unit_test(test_wrong_anchors),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
