@@ -165,6 +165,9 @@ struct usk_sink {
 	void (*broadcasts)(void *ctx, const struct usk_reception *broadcasts, size_t n);
 	/* A new round begins: forget what came since the last keep(); may be NULL. */
 	bool (*start)(void *ctx);
+	/* Messages may come in any order and without their lengths, once the answer is settled: then
+	 * traces need not be read again for them. */
+	bool any_order;
 	bool (*put)(void *ctx, const struct usk_msg *msg, size_t n);
 	/* What was put since start() stays: that round was the last of its pair; may be NULL. */
 	void (*keep)(void *ctx);

@@ -155,6 +155,8 @@ struct usk_spool;
 
 struct usk_spool *usk_spool_new(size_t item_size, size_t lanes);
 void usk_spool_free(struct usk_spool *s);
+/** How many bytes may stay in memory before the file takes what is full; 64 MiB if never called. */
+void usk_spool_limit(struct usk_spool *s, size_t bytes);
 /** USK_EIO: no temporary file can be made, or written. */
 enum usk_status usk_spool_put(struct usk_spool *s, size_t lane, const void *item,
 			      struct usk_err *err);

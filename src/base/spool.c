@@ -8,7 +8,7 @@
 
 /* Blocks of a lane; the last one is filled, the others are full. */
 enum { BLOCK_BYTES = 1 << 14 };
-static const size_t in_memory = (size_t)64 << 20;
+#define IN_MEMORY ((size_t)64 << 20)
 
 struct block {
 	uint8_t *bytes; /* NULL: in the file, at */
@@ -25,7 +25,8 @@ struct usk_spool {
 	size_t item_size, per_block;
 	struct lane *lane;
 	size_t n_lanes;
-	size_t blocks; /* in memory */
+	size_t blocks;	  /* in memory */
+	size_t in_memory; /* bytes of them, at most */
 	int fd;
 	uint64_t written;
 };
@@ -37,8 +38,14 @@ struct usk_spool *usk_spool_new(size_t item_size, size_t lanes)
 	s->per_block = BLOCK_BYTES / item_size ? BLOCK_BYTES / item_size : 1;
 	s->lane = usk_alloc(lanes, sizeof *s->lane);
 	s->n_lanes = lanes;
+	s->in_memory = IN_MEMORY;
 	s->fd = -1;
 	return s;
+}
+
+void usk_spool_limit(struct usk_spool *s, size_t bytes)
+{
+	s->in_memory = bytes;
 }
 
 void usk_spool_free(struct usk_spool *s)
@@ -87,7 +94,7 @@ enum usk_status usk_spool_put(struct usk_spool *s, size_t lane, const void *item
 	size_t in_block = (size_t)(l->items % s->per_block);
 	if (!in_block) {
 		if (l->n_blocks && l->block[l->n_blocks - 1].bytes &&
-		    s->blocks * BLOCK_BYTES > in_memory) {
+		    s->blocks * BLOCK_BYTES > s->in_memory) {
 			enum usk_status status = put_away(s, &l->block[l->n_blocks - 1], err);
 			if (status) {
 				return status;

@@ -168,7 +168,26 @@ static void begin(void *ctx, size_t pair, struct reading *r)
 		r->judge.left_out = outliers_of(x->p, &x->c->pair[pair]);
 		r->judge.n_left_out = x->c->pair[pair].n_outliers;
 	}
+	r->also = x->p->kept ? NULL : x->p->opt->messages;
+}
+
+static void begin_kept(void *ctx, size_t pair, struct reading *r)
+{
+	struct judging *x = ctx;
+	begin(ctx, pair, r);
 	r->also = x->p->opt->messages;
+}
+
+/* All messages to who wants them, from what was kept of them. */
+static enum usk_status hand_over(struct judging *x)
+{
+	const struct usk_sink *sink = x->p->opt->messages;
+	const struct reading_plan plan = { .ctx = x, .begin = begin_kept };
+	if (sink->answer) {
+		sink->answer(sink->ctx, x->c);
+	}
+	bool wanted = !sink->start || sink->start(sink->ctx);
+	return wanted ? usk_readings_kept(x->p, &plan, x->err) : USK_OK;
 }
 
 /* Who is out of order. */
@@ -268,7 +287,7 @@ static enum usk_status judge(struct judging *x, const struct fitted *fitted)
 {
 	struct parties *p = x->p;
 	uint32_t *again = usk_alloc(p->n_pairs + 1, sizeof *again);
-	const struct usk_sink *sink = p->opt->messages;
+	const struct usk_sink *sink = p->kept ? NULL : p->opt->messages;
 	enum usk_status status = USK_OK;
 	size_t n = 0;
 	x->judged = 0;
@@ -467,6 +486,9 @@ enum usk_status usk_judge_corrected(struct parties *p, const struct fitted *fitt
 	free(problem->drawn);
 	problem->drawn = NULL;
 	status = status ? status : count_outliers(&x);
+	if (!status && p->kept) {
+		status = hand_over(&x);
+	}
 	if (!status && sink && sink->keep && p->n_pairs) {
 		sink->keep(sink->ctx);
 	}

@@ -135,6 +135,7 @@ struct parties {
 	struct usk_join *join;	 /* of traces of events; NULL if there are none */
 	struct spans *spans;	 /* while traces of spans are read; NULL if there are none */
 	struct collecting *collecting; /* likewise of collectives */
+	struct usk_kept *kept;	       /* messages for who wants them beside the answer, or NULL */
 	bool gathered;		       /* what is joined has messages of these */
 	struct usk_counts left_out;
 	struct delays delays;

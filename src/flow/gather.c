@@ -206,6 +206,10 @@ static void begin_round(void *ctx, size_t pair, struct reading *r)
 	}
 	r->judge.with_delays = true;
 	r->keep = x->how & GATHER_KEEP;
+	r->kept = x->p->kept;
+	if (r->kept) {
+		usk_kept_begin(r->kept, pair);
+	}
 	r->watch = true;
 	r->samples.most = usk_delay_samples_share(x->p->n_pairs);
 }

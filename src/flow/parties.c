@@ -530,6 +530,7 @@ void usk_parties_free(struct parties *p)
 	usk_flow_texts_free(p->log_note, p->n_log_notes);
 	free(p->stated);
 	usk_pairs_free(p);
+	usk_kept_free(p->kept);
 	usk_join_free(p->join);
 	usk_spans_free(p);
 	usk_collecting_free(p);

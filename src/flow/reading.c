@@ -185,8 +185,15 @@ static bool hand_over(const struct reading *r, const struct block *b)
 static bool take(struct reading *r, const struct block *b)
 {
 	bool corrected = r->judge.map_a || r->judge.map_b;
-	usk_judge_add(&r->judge, corrected ? b->on : b->raw, b->n);
 	bool more = !r->also || hand_over(r, b);
+	if (r->judged) {
+		return more;
+	}
+	usk_judge_add(&r->judge, corrected ? b->on : b->raw, b->n);
+	if (r->kept) {
+		usk_kept_add(r->kept, (size_t)(r->source - r->source->parties->pair), r->source->a,
+			     b->msg, b->n);
+	}
 	if (r->watch) {
 		usk_delay_samples_msgs(&r->samples, b->on, b->n);
 	}
@@ -443,6 +450,33 @@ enum usk_status usk_readings(struct parties *p, const uint32_t *pair, size_t n,
 	free(reading);
 	free(wanted);
 	free(t.of);
+	return status;
+}
+
+/* ---- kept ones ----------------------------------------------------------------------- */
+
+static bool put_kept(void *ctx, size_t pair, const struct usk_msg *msg, size_t n)
+{
+	return put((struct reading *)ctx + pair, msg, n);
+}
+
+enum usk_status usk_readings_kept(struct parties *p, const struct reading_plan *plan,
+				  struct usk_err *err)
+{
+	struct reading *reading = usk_alloc(p->n_pairs + 1, sizeof *reading);
+	struct usk_kept_pair *of = usk_alloc(p->n_pairs + 1, sizeof *of);
+	for (size_t i = 0; i < p->n_pairs; i++) {
+		of[i] = (struct usk_kept_pair){ p->pair[i].a, p->pair[i].b };
+		reading[i] = usk_reading_of(&p->pair[i], err);
+		reading[i].judged = true;
+		plan->begin(plan->ctx, i, &reading[i]);
+	}
+	enum usk_status status = usk_kept_read(p->kept, of, put_kept, reading, err);
+	for (size_t i = 0; i < p->n_pairs; i++) {
+		reading_free(&reading[i]);
+	}
+	free(of);
+	free(reading);
 	return status;
 }
 

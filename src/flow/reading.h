@@ -8,6 +8,7 @@
 #include "fit/fit.h"
 #include "graph/graph.h"
 #include "flow/flow.h"
+#include "flow/kept.h"
 #include "judge/judge.h"
 
 /* A message that is known by its point alone. */
@@ -32,7 +33,9 @@ struct reading {
 	bool watch; /* keep delay samples */
 	struct usk_delay_samples samples;
 	const struct suspects *suspects; /* sorted by pair and moved_msg; NULL: nobody */
+	struct usk_kept *kept;		 /* keeps them for the caller; NULL: nobody does */
 	const struct usk_sink *also;	 /* the caller's; its start() and keep() are not called */
+	bool judged;			 /* that was done before: they are handed over only */
 	bool placed;			 /* both clocks have an estimate: judge's maps */
 	uint32_t reference;		 /* of both, then */
 	bool keep;			 /* all messages, for estimators that need them */
@@ -67,7 +70,10 @@ struct reading_plan {
  */
 enum usk_status usk_readings(struct parties *p, const uint32_t *pair, size_t n,
 			     const struct reading_plan *plan, struct usk_err *err);
-/** Bytes that this takes. */
+/** What p->kept has of all pairs, to the sink that begin() sets; nothing is finished. */
+enum usk_status usk_readings_kept(struct parties *p, const struct reading_plan *plan,
+				  struct usk_err *err);
+/** Bytes that usk_readings() takes. */
 uint64_t usk_readings_size(const struct parties *p, const uint32_t *pair, size_t n);
 
 /** One more of them. */

@@ -258,6 +258,8 @@ static enum usk_status fit_pair(void *ctx, size_t pair, struct gathered *g, stru
 static enum usk_status gather(struct sync *x)
 {
 	struct parties *p = x->p;
+	const struct usk_sink *sink = p->opt->messages;
+	p->kept = sink && sink->any_order ? usk_kept_new(p->n_pairs) : NULL;
 	enum usk_status status =
 		usk_gather(p, (p->method->needs_messages ? GATHER_KEEP : GATHER) | GATHER_PARALLEL,
 			   x->c->pair, fit_pair, x, x->err);
@@ -269,6 +271,10 @@ static enum usk_status gather(struct sync *x)
 		x->c->evaluation.recorded_inversions += usk_pair_inversions(&x->c->pair[i]);
 	}
 	count_left(p, &x->c->counts);
+	if (p->kept && !usk_kept_all(p->kept)) {
+		usk_kept_free(p->kept);
+		p->kept = NULL;
+	}
 	return status;
 }
 

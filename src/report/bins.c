@@ -12,21 +12,28 @@
 
 #include <stdlib.h>
 
+/* How many values are in [cell, cell + 1) x width: of cells around the first value's in an array,
+ * which most values are in, of others in an index. */
 struct usk_bins {
 	size_t most;
 	int64_t width;
+	uint64_t inverse; /* 2^64 / width, rounded down; not of 1 */
 	uint64_t n;
 	int64_t min, max;
-	struct usk_index cells; /* how many values are in [a, a + 1) x width */
+	int64_t middle; /* the first value's cell, mostly */
+	uint64_t *near; /* of cells from middle - n_near / 2 on; NULL before the first value */
+	size_t n_near, used_near;
+	struct usk_index far;
 };
 
-enum { FEWEST = 10, MOST = 100 };
+enum { FEWEST = 10, MOST = 100, SMALL = 1024 };
 #define WIDEST INT64_C(1000000000000000000)
 
 struct usk_bins *usk_bins_new(size_t most)
 {
 	struct usk_bins *b = usk_alloc(1, sizeof *b);
 	b->most = most < 16 ? 16 : most;
+	b->n_near = b->most > SMALL ? 4 * b->most : b->most;
 	b->width = 1;
 	return b;
 }
@@ -34,7 +41,8 @@ struct usk_bins *usk_bins_new(size_t most)
 void usk_bins_free(struct usk_bins *b)
 {
 	if (b) {
-		usk_index_free(&b->cells);
+		usk_index_free(&b->far);
+		free(b->near);
 		free(b);
 	}
 }
@@ -44,27 +52,71 @@ static int64_t cell_of(int64_t value, int64_t width)
 	return value / width - (value % width < 0);
 }
 
+/* The same by a multiplication. The quotient is short by 1 at most, and of -1 - value that of value
+ * is the complement. */
+static inline int64_t cell_at(const struct usk_bins *b, int64_t value)
+{
+	uint64_t sign = value < 0 ? UINT64_MAX : 0, size = (uint64_t)value ^ sign;
+	uint64_t width = (uint64_t)b->width;
+	if (width == 1) {
+		return value;
+	}
+	uint64_t cell = (uint64_t)((usk_u128)size * b->inverse >> 64);
+	cell += size - cell * width >= width;
+	return (int64_t)(cell ^ sign);
+}
+
+static int64_t near_cell(const struct usk_bins *b, size_t i)
+{
+	return b->middle + (int64_t)i - (int64_t)(b->n_near / 2);
+}
+
+static void count(struct usk_bins *b, int64_t cell, uint64_t n)
+{
+	uint64_t at = (uint64_t)cell - (uint64_t)b->middle + b->n_near / 2;
+	if (at < b->n_near) {
+		b->used_near += !b->near[at];
+		b->near[at] += n;
+	} else {
+		*usk_index_value(&b->far, (uint64_t)cell, 0) += n;
+	}
+}
+
 static void widen(struct usk_bins *b)
 {
-	struct usk_index old = b->cells;
-	b->cells = (struct usk_index){ 0 };
+	struct usk_bins old = *b;
+	b->far = (struct usk_index){ 0 };
+	b->near = usk_alloc(b->n_near, sizeof *b->near);
+	b->used_near = 0;
 	b->width *= 10;
-	for (size_t i = 0; i < old.n_slots; i++) {
-		if (old.slot[i].value) {
-			int64_t at = cell_of((int64_t)old.slot[i].a, 10);
-			*usk_index_value(&b->cells, (uint64_t)at, 0) += old.slot[i].value;
+	b->inverse = (uint64_t)(((usk_u128)1 << 64) / (uint64_t)b->width);
+	b->middle = cell_of(old.middle, 10);
+	for (size_t i = 0; i < old.n_near; i++) {
+		if (old.near[i]) {
+			count(b, cell_of(near_cell(&old, i), 10), old.near[i]);
 		}
 	}
-	usk_index_free(&old);
+	for (size_t i = 0; i < old.far.n_slots; i++) {
+		if (old.far.slot[i].value) {
+			count(b, cell_of((int64_t)old.far.slot[i].a, 10), old.far.slot[i].value);
+		}
+	}
+	usk_index_free(&old.far);
+	free(old.near);
 }
 
 void usk_bins_add(struct usk_bins *b, int64_t value)
 {
-	b->min = !b->n || value < b->min ? value : b->min;
-	b->max = !b->n || value > b->max ? value : b->max;
+	if (!b->n) {
+		b->near = usk_alloc(b->n_near, sizeof *b->near);
+		b->min = b->max = value;
+		b->middle = (int64_t)usk_clamp(value, INT64_MIN / 2, INT64_MAX / 2);
+	}
+	b->min = value < b->min ? value : b->min;
+	b->max = value > b->max ? value : b->max;
 	b->n++;
-	++*usk_index_value(&b->cells, (uint64_t)cell_of(value, b->width), 0);
-	while (b->cells.n > b->most && b->width < WIDEST) {
+	count(b, cell_at(b, value), 1);
+	while (b->used_near + b->far.n > b->most && b->width < WIDEST) {
 		widen(b);
 	}
 }
@@ -73,6 +125,28 @@ static int by_place(const void *pa, const void *pb)
 {
 	const struct usk_slot *a = pa, *b = pb;
 	return usk_order((int64_t)a->a, (int64_t)b->a);
+}
+
+/* All that are in use, in order; *out is handed over. */
+static size_t cells_of(const struct usk_bins *b, struct usk_slot **out)
+{
+	struct usk_slot *cell = usk_alloc(b->used_near + b->far.n, sizeof *cell);
+	size_t n = 0;
+	for (size_t i = 0; i < b->n_near; i++) {
+		if (b->near[i]) {
+			cell[n++] = (struct usk_slot){ (uint64_t)near_cell(b, i), 0, b->near[i] };
+		}
+	}
+	for (size_t i = 0; i < b->far.n_slots; i++) {
+		if (b->far.slot[i].value) {
+			cell[n++] = b->far.slot[i];
+		}
+	}
+	if (b->far.n) {
+		qsort(cell, n, sizeof *cell, by_place);
+	}
+	*out = cell;
+	return n;
 }
 
 /* Lower edge of the fine bin that the k-th value (from 0) is in. */
@@ -112,15 +186,9 @@ void usk_bins_show(const struct usk_bins *b, struct usk_bins_shown *out)
 	if (!b->n) {
 		return;
 	}
-	struct usk_slot *cell = usk_alloc(b->cells.n, sizeof *cell);
+	struct usk_slot *cell;
 	int64_t body = bins_for(b->n);
-	size_t n = 0;
-	for (size_t i = 0; i < b->cells.n_slots; i++) {
-		if (b->cells.slot[i].value) {
-			cell[n++] = b->cells.slot[i];
-		}
-	}
-	qsort(cell, n, sizeof *cell, by_place);
+	size_t n = cells_of(b, &cell);
 	out->min_ns = b->min;
 	out->max_ns = b->max;
 	out->median_ns = value_at(b, cell, b->n / 2);

@@ -98,6 +98,22 @@ static void put_format(struct sink *out, const char *fmt, ...)
 	}
 }
 
+/* A page has some 100,000 of them: printf() would take more time than all else that is written. */
+static void put_number(struct sink *out, int64_t value)
+{
+	char text[24];
+	size_t at = sizeof text;
+	uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+	do {
+		text[--at] = (char)('0' + left % 10);
+		left /= 10;
+	} while (left);
+	if (value < 0) {
+		text[--at] = '-';
+	}
+	put(out, text + at, sizeof text - at);
+}
+
 /* ---- values ---------------------------------------------------------------------------- */
 
 /*
@@ -233,6 +249,22 @@ static void add_hull(const struct usk_point *hull, size_t n, struct rows *r)
 	}
 }
 
+/* The first ones are in order, the others are few. */
+static void sort_in(struct rows *r, size_t sorted)
+{
+	size_t n = r->n - sorted;
+	struct place *add = usk_alloc(n + 1, sizeof *add);
+	memcpy(add, r->row + sorted, n * sizeof *add);
+	qsort(add, n, sizeof *add, by_time);
+	for (size_t i = sorted; n;) {
+		bool last = !i || by_time(&r->row[i - 1], &add[n - 1]) <= 0;
+		r->row[i + n - 1] = last ? add[n - 1] : r->row[i - 1];
+		i -= !last;
+		n -= last;
+	}
+	free(add);
+}
+
 static struct rows rows_of(const struct usk_clocks *c, const struct usk_pair *p,
 			   const struct usk_summary_pair *s, bool back, size_t *outliers_left)
 {
@@ -250,7 +282,7 @@ static struct rows rows_of(const struct usk_clocks *c, const struct usk_pair *p,
 	r.whole = n == r.total;
 	add_hull(hull, n_hull, &r);
 	r.total += add_outliers(c, p, back, outliers_left, &r);
-	qsort(r.row, r.n, sizeof *r.row, by_time);
+	sort_in(&r, n);
 	free(held);
 	return r;
 }
@@ -278,7 +310,8 @@ static void put_column(struct sink *out, enum column which, const struct rows *r
 		} else if (which == LOCAL_EPOCH || which == OTHER_EPOCH) {
 			value = epoch == UINT32_MAX ? -1 : (int64_t)epoch;
 		}
-		put_format(out, "%s%" PRId64, n++ ? "," : "", value);
+		put(out, ",", n++ > 0);
+		put_number(out, value);
 	}
 	put(out, "]", 1);
 }

@@ -295,8 +295,9 @@ static bool put(void *ctx, const struct usk_msg *msg, size_t n)
 void usk_summary_new(struct usk_summary *s, bool full)
 {
 	*s = (struct usk_summary){ .full = full };
-	s->sink =
-		(struct usk_sink){ .ctx = s, .answer = answer, .corrected = corrected, .put = put };
+	s->sink = (struct usk_sink){
+		.ctx = s, .any_order = true, .answer = answer, .corrected = corrected, .put = put
+	};
 }
 
 void usk_summary_alone(struct usk_summary *s, const struct usk_clocks *c)

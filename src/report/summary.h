@@ -35,11 +35,11 @@ void usk_thin_free(struct usk_thin *t);
 void usk_thin_add(struct usk_thin *t, bool back, const struct usk_thin_point *p);
 
 /** Bucket k is [k, k + 1) x this, on the local clock; 1 too where all messages are held. */
-int64_t usk_thin_bucket_ns(const struct usk_thin *t);
+int64_t usk_thin_bucket_ns(struct usk_thin *t);
 uint64_t usk_thin_total(const struct usk_thin *t, bool back);
 
 /** Points that are held of a direction. */
-size_t usk_thin_held(const struct usk_thin *t, bool back);
+size_t usk_thin_held(struct usk_thin *t, bool back);
 
 struct usk_thin_row {
 	struct usk_thin_point point;
@@ -48,7 +48,7 @@ struct usk_thin_row {
 
 /** What is held of a direction, sorted by local epoch, local and other stamp; *out is handed over.
  */
-size_t usk_thin_rows(const struct usk_thin *t, bool back, struct usk_thin_row **out);
+size_t usk_thin_rows(struct usk_thin *t, bool back, struct usk_thin_row **out);
 
 /* ---- how many values lie where: exact counts in bins of one round width ---- */
 

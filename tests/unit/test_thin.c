@@ -87,7 +87,7 @@ static bool same(const struct usk_thin_point *a, const struct usk_thin_point *b)
 }
 
 /* Every bucket's extremes are held, what is held is a message, and all are counted. */
-static void check(const struct cloud *c, const struct usk_thin *t, size_t most)
+static void check(const struct cloud *c, struct usk_thin *t, size_t most)
 {
 	int64_t bucket = usk_thin_bucket_ns(t);
 	size_t held = 0;
