@@ -155,6 +155,11 @@ struct usk_sink {
 	/* The answer, before the messages that it was made of; may be NULL. Borrowed; only its
 	 * counts, qualities and paths are settled. Comes again if the messages do. */
 	void (*answer)(void *ctx, const struct usk_clocks *c);
+	/* Behind it, of at most so many pairs: the upper hull of a pair's floors, the lower one of
+	 * its ceilings, of the messages that come, as they were recorded; may be NULL. Not called
+	 * for pairs of which that is not known. */
+	void (*hull)(void *ctx, size_t pair, bool ceiling, const struct usk_point *p, size_t n);
+	size_t most_hulls;
 	/* Where the n messages stand that the next put() brings, borrowed until it returns; may be
 	 * NULL. */
 	void (*corrected)(void *ctx, const struct usk_corrected *at, size_t n);

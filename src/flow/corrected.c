@@ -178,14 +178,26 @@ static void begin_kept(void *ctx, size_t pair, struct reading *r)
 	r->also = x->p->opt->messages;
 }
 
-/* All messages to who wants them, from what was kept of them. */
-static enum usk_status hand_over(struct judging *x)
+static void tell_answer(const struct judging *x, const struct fitted *fitted)
 {
 	const struct usk_sink *sink = x->p->opt->messages;
-	const struct reading_plan plan = { .ctx = x, .begin = begin_kept };
 	if (sink->answer) {
 		sink->answer(sink->ctx, x->c);
 	}
+	for (size_t i = 0; i < x->p->n_pairs && sink->hull; i++) {
+		for (int side = 0; side < 2 && fitted[i].hull[side]; side++) {
+			sink->hull(sink->ctx, i, side, fitted[i].hull[side],
+				   fitted[i].n_hull[side]);
+		}
+	}
+}
+
+/* All messages to who wants them, from what was kept of them. */
+static enum usk_status hand_over(struct judging *x, const struct fitted *fitted)
+{
+	const struct usk_sink *sink = x->p->opt->messages;
+	const struct reading_plan plan = { .ctx = x, .begin = begin_kept };
+	tell_answer(x, fitted);
 	bool wanted = !sink->start || sink->start(sink->ctx);
 	return wanted ? usk_readings_kept(x->p, &plan, x->err) : USK_OK;
 }
@@ -304,8 +316,8 @@ static enum usk_status judge(struct judging *x, const struct fitted *fitted)
 		}
 	}
 	free(v.proved);
-	if (sink && sink->answer) {
-		sink->answer(sink->ctx, x->c);
+	if (sink) {
+		tell_answer(x, fitted);
 	}
 	if (n && (!sink || !sink->start || sink->start(sink->ctx))) {
 		const struct reading_plan plan = { x, begin, finish, false };
@@ -487,7 +499,7 @@ enum usk_status usk_judge_corrected(struct parties *p, const struct fitted *fitt
 	problem->drawn = NULL;
 	status = status ? status : count_outliers(&x);
 	if (!status && p->kept) {
-		status = hand_over(&x);
+		status = hand_over(&x, fitted);
 	}
 	if (!status && sink && sink->keep && p->n_pairs) {
 		sink->keep(sink->ctx);

@@ -11,6 +11,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Points of a side that are kept for drawing: of a pair, and of all pairs together. */
 enum { DRAWN_POINTS = 4000, ALL_DRAWN_POINTS = 200000, LEAST_DRAWN_POINTS = 16 };
@@ -134,6 +135,23 @@ static void measure(const struct usk_part *p, struct usk_pair *pair)
 	}
 }
 
+/* Of messages as they were recorded, which those of clocks with a log or with epochs are not. */
+static void keep_hulls(const struct pair_source *s, const struct gathered *g, struct fitted *out)
+{
+	const struct parties *p = s->parties;
+	const struct party *a = &p->party[s->a], *b = &p->party[s->b];
+	const struct usk_sink *sink = p->opt->messages;
+	bool wanted = sink && sink->hull && p->n_pairs <= sink->most_hulls;
+	bool moved = a->carry || b->carry || a->in_epoch || b->in_epoch;
+	for (int side = 0; side < 2 && wanted && !moved; side++) {
+		size_t *n = &out->n_hull[side];
+		const struct usk_point *hull = usk_corridor_hull(
+			g->plain_corridor ? g->plain_corridor : g->corridor, side, n);
+		out->hull[side] = usk_alloc(*n + 1, sizeof *hull);
+		memcpy(out->hull[side], hull, *n * sizeof *hull);
+	}
+}
+
 enum usk_status usk_pair_fit(const struct pair_source *s, struct gathered *g, struct usk_pair *pair,
 			     struct fitted *out, struct usk_err *err)
 {
@@ -150,6 +168,7 @@ enum usk_status usk_pair_fit(const struct pair_source *s, struct gathered *g, st
 		pair->hull_floor = n;
 		usk_corridor_hull(g->corridor, true, &n);
 		pair->hull_ceiling = n;
+		keep_hulls(s, g, out);
 		pair->residual_ns = residual_of(s, g);
 		draw(g->corridor, &g->frame, drawn_points(p), pair);
 		usk_part_of(g->corridor, g->lines->q_ns, &out->part);
@@ -166,6 +185,8 @@ void usk_fitted_free(struct fitted *f)
 	usk_part_free(&f->part);
 	usk_delay_samples_free(&f->samples);
 	free(f->line);
+	free(f->hull[0]);
+	free(f->hull[1]);
 	free(f->failed);
 	*f = (struct fitted){ 0 };
 }

@@ -163,6 +163,8 @@ struct fitted {
 	struct usk_counts found;
 	size_t too_many;      /* so many more wrong messages may not be left out */
 	const char *drawn_by; /* the method that drew it in the place of that asked, static; NULL */
+	struct usk_point *hull[2]; /* of floors and ceilings as recorded, if somebody asks */
+	size_t n_hull[2];
 	char *failed; /* why the method has no answer for it, and `middle` stands in; NULL */
 };
 

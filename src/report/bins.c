@@ -71,9 +71,15 @@ static int64_t near_cell(const struct usk_bins *b, size_t i)
 	return b->middle + (int64_t)i - (int64_t)(b->n_near / 2);
 }
 
+/* Not under n_near: in the index. */
+static inline uint64_t place_of(const struct usk_bins *b, int64_t cell)
+{
+	return (uint64_t)cell - (uint64_t)b->middle + b->n_near / 2;
+}
+
 static void count(struct usk_bins *b, int64_t cell, uint64_t n)
 {
-	uint64_t at = (uint64_t)cell - (uint64_t)b->middle + b->n_near / 2;
+	uint64_t at = place_of(b, cell);
 	if (at < b->n_near) {
 		b->used_near += !b->near[at];
 		b->near[at] += n;
@@ -105,17 +111,42 @@ static void widen(struct usk_bins *b)
 	free(old.near);
 }
 
-void usk_bins_add(struct usk_bins *b, int64_t value)
+/* As many of value[n] as are near, from the first on. */
+static size_t add_near(struct usk_bins *b, const int64_t *value, size_t n)
 {
-	if (!b->n) {
-		b->near = usk_alloc(b->n_near, sizeof *b->near);
-		b->min = b->max = value;
-		b->middle = (int64_t)usk_clamp(value, INT64_MIN / 2, INT64_MAX / 2);
+	uint64_t *near = b->near;
+	const struct usk_bins of = *b;
+	int64_t min = b->min, max = b->max;
+	size_t i = 0, used = 0;
+	for (; i < n; i++) {
+		uint64_t at = place_of(&of, cell_at(&of, value[i]));
+		if (at >= of.n_near) {
+			break;
+		}
+		used += !near[at];
+		near[at]++;
+		min = value[i] < min ? value[i] : min;
+		max = value[i] > max ? value[i] : max;
 	}
-	b->min = value < b->min ? value : b->min;
-	b->max = value > b->max ? value : b->max;
-	b->n++;
-	count(b, cell_at(b, value), 1);
+	b->min = min;
+	b->max = max;
+	b->used_near += used;
+	return i;
+}
+
+void usk_bins_add(struct usk_bins *b, const int64_t *value, size_t n)
+{
+	if (!b->n && n) {
+		b->near = usk_alloc(b->n_near, sizeof *b->near);
+		b->min = b->max = value[0];
+		b->middle = (int64_t)usk_clamp(value[0], INT64_MIN / 2, INT64_MAX / 2);
+	}
+	b->n += n;
+	for (size_t i = add_near(b, value, n); i < n; i += add_near(b, value + i, n - i)) {
+		b->min = value[i] < b->min ? value[i] : b->min;
+		b->max = value[i] > b->max ? value[i] : b->max;
+		count(b, cell_at(b, value[i++]), 1);
+	}
 	while (b->used_near + b->far.n > b->most && b->width < WIDEST) {
 		widen(b);
 	}

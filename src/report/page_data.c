@@ -269,11 +269,8 @@ static struct rows rows_of(const struct usk_clocks *c, const struct usk_pair *p,
 			   const struct usk_summary_pair *s, bool back, size_t *outliers_left)
 {
 	struct usk_thin_row *held = NULL;
-	const struct usk_point *hull = NULL;
-	size_t n = s->thin ? usk_thin_rows(s->thin, back, &held) : 0, n_hull = 0;
-	if (s->corridor) {
-		hull = usk_corridor_hull(s->corridor, back, &n_hull);
-	}
+	size_t n = s->thin ? usk_thin_rows(s->thin, back, &held) : 0, n_hull;
+	const struct usk_point *hull = usk_summary_hull(s, back, &n_hull);
 	struct rows r = { .total = s->thin ? usk_thin_total(s->thin, back) : 0 };
 	r.row = usk_alloc(n + n_hull + p->n_outliers + 1, sizeof *r.row);
 	for (; r.n < n; r.n++) {

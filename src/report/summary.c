@@ -14,6 +14,7 @@
 #include "report/summary.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Fine bins of a histogram, and of all of them together. */
 enum { MOST_CELLS = 16384, LEAST_CELLS = 128, ALL_CELLS = 1 << 18 };
@@ -185,6 +186,7 @@ void usk_summary_free(struct usk_summary *s)
 		usk_thin_free(s->pair[i].thin);
 		usk_corridor_free(s->pair[i].corridor);
 		for (int k = 0; k < 2; k++) {
+			free(s->pair[i].hull[k]);
 			usk_bins_free(s->pair[i].recorded[k]);
 			usk_bins_free(s->pair[i].delay[k]);
 		}
@@ -224,6 +226,24 @@ static void answer(void *ctx, const struct usk_clocks *c)
 	free(share);
 }
 
+static void hull(void *ctx, size_t pair, bool ceiling, const struct usk_point *p, size_t n)
+{
+	struct usk_summary_pair *out = &((struct usk_summary *)ctx)->pair[pair];
+	usk_corridor_free(out->corridor);
+	out->corridor = NULL;
+	if (out->thin) {
+		out->hull[ceiling] = usk_grow(out->hull[ceiling], n + 1, sizeof *p);
+		memcpy(out->hull[ceiling], p, n * sizeof *p);
+		out->n_hull[ceiling] = n;
+	}
+}
+
+const struct usk_point *usk_summary_hull(const struct usk_summary_pair *p, bool ceiling, size_t *n)
+{
+	*n = p->n_hull[ceiling];
+	return p->corridor ? usk_corridor_hull(p->corridor, ceiling, n) : p->hull[ceiling];
+}
+
 /* ---- messages -------------------------------------------------------------------------- */
 
 static void corrected(void *ctx, const struct usk_corrected *at, size_t n)
@@ -238,7 +258,16 @@ static int64_t difference(int64_t a, int64_t b)
 	return usk_saturate((usk_i128)a - b);
 }
 
-static void add(struct usk_summary_pair *p, const struct usk_msg *m, const struct usk_corrected *at)
+/* Delays of some messages of a pair, for its bins, which take many faster than one. */
+enum { BATCH = 512 };
+
+struct delays {
+	int64_t recorded[2][BATCH], corrected[2][BATCH];
+	size_t n_recorded[2], n_corrected[2];
+};
+
+static void add(struct usk_summary_pair *p, const struct usk_msg *m, const struct usk_corrected *at,
+		struct delays *d)
 {
 	bool back = m->from != p->a;
 	int64_t recorded = difference(m->received_ns, m->sent_ns);
@@ -249,16 +278,31 @@ static void add(struct usk_summary_pair *p, const struct usk_msg *m, const struc
 		.local_epoch = back ? at->sent_epoch : at->received_epoch,
 		.other_epoch = back ? at->received_epoch : at->sent_epoch,
 	};
-	usk_bins_add(p->recorded[back], recorded);
+	d->recorded[back][d->n_recorded[back]++] = recorded;
 	if (at->sent_ns != USK_NONE && at->received_ns != USK_NONE) {
 		x.level = difference(at->received_ns, at->sent_ns);
-		usk_bins_add(p->delay[back], x.level);
+		d->corrected[back][d->n_corrected[back]++] = x.level;
 	} else if (p->rate_e12) {
 		usk_i128 rise = (usk_i128)p->rate_e12 * difference(x.local_ns, p->origin_ns) /
 				1000000000000;
 		x.level = usk_saturate(recorded + (back ? rise : -rise));
 	}
 	usk_thin_add(p->thin, back, &x);
+}
+
+/* n messages of a pair, BATCH at most. */
+static void add_some(struct usk_summary_pair *p, const struct usk_msg *msg,
+		     const struct usk_corrected *at, size_t n)
+{
+	struct delays d;
+	d.n_recorded[0] = d.n_recorded[1] = d.n_corrected[0] = d.n_corrected[1] = 0;
+	for (size_t i = 0; i < n; i++) {
+		add(p, &msg[i], &at[i], &d);
+	}
+	for (int back = 0; back < 2; back++) {
+		usk_bins_add(p->recorded[back], d.recorded[back], d.n_recorded[back]);
+		usk_bins_add(p->delay[back], d.corrected[back], d.n_corrected[back]);
+	}
 }
 
 /* Stamps that repeat have no hull. */
@@ -280,10 +324,10 @@ static bool put(void *ctx, const struct usk_msg *msg, size_t n)
 	struct usk_summary *s = ctx;
 	for (size_t i = 0, end; i < n; i = end) {
 		struct usk_summary_pair *p = pair_of(s, &msg[i]);
-		for (end = i; end < n && pair_of(s, &msg[end]) == p; end++) {
-			if (p && p->thin) {
-				add(p, &msg[end], &s->at[end]);
-			}
+		for (end = i; end < n && end < i + BATCH && pair_of(s, &msg[end]) == p; end++) {
+		}
+		if (p && p->thin) {
+			add_some(p, &msg[i], &s->at[i], end - i);
 		}
 		if (p && p->corridor) {
 			add_to_hulls(p, &msg[i], &s->at[i], end - i);
@@ -295,9 +339,13 @@ static bool put(void *ctx, const struct usk_msg *msg, size_t n)
 void usk_summary_new(struct usk_summary *s, bool full)
 {
 	*s = (struct usk_summary){ .full = full };
-	s->sink = (struct usk_sink){
-		.ctx = s, .any_order = true, .answer = answer, .corrected = corrected, .put = put
-	};
+	s->sink = (struct usk_sink){ .ctx = s,
+				     .any_order = true,
+				     .answer = answer,
+				     .hull = hull,
+				     .most_hulls = MOST_HULLS,
+				     .corrected = corrected,
+				     .put = put };
 }
 
 void usk_summary_alone(struct usk_summary *s, const struct usk_clocks *c)

@@ -67,8 +67,8 @@ struct usk_bins;
 /** most: fine bins in use at a time, at least 16. Memory: up to 96 bytes each. */
 struct usk_bins *usk_bins_new(size_t most);
 void usk_bins_free(struct usk_bins *b);
-/** Cost: O(1) amortised. */
-void usk_bins_add(struct usk_bins *b, int64_t value);
+/** n more. Cost: O(1) each, amortised. */
+void usk_bins_add(struct usk_bins *b, const int64_t *value, size_t n);
 
 struct usk_bins_shown {
 	uint64_t n;		/* values; if 0 all else is 0 */
@@ -96,8 +96,10 @@ struct usk_summary_pair {
 	int64_t origin_ns;     /* from this one on */
 	struct usk_thin *thin; /* NULL, as all else, if not shown or without messages */
 	struct usk_bins *recorded[2], *delay[2]; /* delay: corrected */
-	struct usk_corridor *corridor; /* whose hulls are shown; NULL too if a clock was put
-					  back, or pairs are very many */
+	/* What is shown of hulls; NULL if a clock was put back, or pairs are very many. */
+	struct usk_point *hull[2];
+	size_t n_hull[2];
+	struct usk_corridor *corridor; /* of pairs whose hulls nobody told: has them, too */
 };
 
 struct usk_summary {
@@ -116,6 +118,9 @@ void usk_summary_new(struct usk_summary *s, bool full);
 /** Of an answer without its messages: which pairs are shown. */
 void usk_summary_alone(struct usk_summary *s, const struct usk_clocks *c);
 void usk_summary_free(struct usk_summary *s);
+
+/** The hull of a pair's floors or ceilings, by stamps as recorded; borrowed. */
+const struct usk_point *usk_summary_hull(const struct usk_summary_pair *p, bool ceiling, size_t *n);
 
 /**
  * Points for each of n pairs that want so many, `most` in all: those of first[n] get what keeps

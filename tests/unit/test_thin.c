@@ -267,7 +267,10 @@ static void test_bins(void **state)
 		struct usk_bins *b = usk_bins_new(seed % 2 ? 65536 : 16 + seed);
 		for (size_t i = 0; i < n; i++) {
 			v[i] = draw(&r, seed);
-			usk_bins_add(b, v[i]);
+		}
+		for (size_t i = 0, m; i < n; i += m) {
+			m = 1 + usk_rng_below(&r, n - i);
+			usk_bins_add(b, v + i, m);
 		}
 		qsort(v, n, sizeof *v, by_value);
 		usk_bins_show(b, &s);
