@@ -32,7 +32,7 @@ enum { PIECE = 2048, BATCH = 512 }; /* rows, messages */
 
 /* In memory, and in all. */
 static const size_t in_memory = (size_t)32 << 20;
-static const uint64_t most_rows = UINT64_C(1) << 29; /* 4 GiB */
+static const uint64_t most_rows = UINT64_C(1) << 27; /* 1 GiB */
 
 /* Where a pair's last message stands. */
 struct place {
@@ -40,13 +40,12 @@ struct place {
 };
 
 struct usk_kept {
-	struct usk_spool *spool; /* pieces that are full */
+	struct usk_spool *spool; /* pieces that are full; NULL: too many, or no file for them */
 	struct row piece[PIECE];
 	uint64_t n;	      /* rows in all */
 	struct place *place;  /* by number of pair, while they come */
 	uint64_t *from;	      /* the row that a pair's messages begin at */
 	size_t n_pairs, pair; /* pair: of the next rows; n_pairs: none yet */
-	bool failed;	      /* there were too many, or no file for them */
 };
 
 struct usk_kept *usk_kept_new(size_t n_pairs)
@@ -72,7 +71,7 @@ void usk_kept_free(struct usk_kept *k)
 
 bool usk_kept_all(const struct usk_kept *k)
 {
-	return !k->failed;
+	return k->spool;
 }
 
 void usk_kept_begin(struct usk_kept *k, size_t pair)
@@ -86,9 +85,10 @@ void usk_kept_begin(struct usk_kept *k, size_t pair)
 static void put_row(struct usk_kept *k, uint32_t x, uint32_t y)
 {
 	k->piece[k->n++ % PIECE] = (struct row){ x, y };
-	if (k->n % PIECE == 0) {
-		k->failed =
-			k->failed || k->n > most_rows || usk_spool_put(k->spool, 0, k->piece, NULL);
+	if (k->n % PIECE == 0 && k->spool &&
+	    (k->n > most_rows || usk_spool_put(k->spool, 0, k->piece, NULL))) {
+		usk_spool_free(k->spool);
+		k->spool = NULL;
 	}
 }
 
@@ -113,11 +113,11 @@ static uint64_t unfolded(uint64_t v)
 void usk_kept_add(struct usk_kept *k, size_t pair, uint32_t a, const struct usk_msg *msg, size_t n)
 {
 	struct place *p = &k->place[pair];
-	if (k->pair != pair && !k->failed) {
+	if (k->pair != pair) {
 		k->pair = pair;
 		put_row(k, OF_PAIR, (uint32_t)pair);
 	}
-	for (size_t i = 0; i < n && !k->failed; i++) {
+	for (size_t i = 0; i < n && k->spool; i++) {
 		const struct usk_msg *m = &msg[i];
 		bool back = m->from != a;
 		uint64_t on_a = (uint64_t)(back ? m->received_ns : m->sent_ns);
