@@ -31,7 +31,7 @@ enum { OF_PAIR = UINT32_MAX, STAMPS = UINT32_MAX - 1, MOST_X = UINT32_MAX - 2 };
 enum { PIECE = 2048, BATCH = 512 }; /* rows, messages */
 
 /* In memory, and in all. */
-static const size_t in_memory = (size_t)32 << 20;
+static const size_t in_memory = (size_t)16 << 20;
 static const uint64_t most_rows = UINT64_C(1) << 27; /* 1 GiB */
 
 /* Where a pair's last message stands. */

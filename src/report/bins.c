@@ -26,14 +26,14 @@ struct usk_bins {
 	struct usk_index far;
 };
 
-enum { FEWEST = 10, MOST = 100, SMALL = 1024 };
+enum { FEWEST = 10, MOST = 100 };
 #define WIDEST INT64_C(1000000000000000000)
 
 struct usk_bins *usk_bins_new(size_t most)
 {
 	struct usk_bins *b = usk_alloc(1, sizeof *b);
 	b->most = most < 16 ? 16 : most;
-	b->n_near = b->most > SMALL ? 4 * b->most : b->most;
+	b->n_near = 4 * b->most;
 	b->width = 1;
 	return b;
 }

@@ -158,6 +158,9 @@ static void begin_pair(struct usk_summary_pair *out, const struct usk_clocks *c,
 				 : p->n_ceiling ? p->ceiling[0].local_ns
 						: 0;
 	}
+	/* More than there are values are not needed. */
+	uint64_t messages = p->a_to_b + p->b_to_a;
+	cells = messages < cells ? (size_t)messages : cells;
 	out->thin = usk_thin_new(most);
 	for (int k = 0; k < 2; k++) {
 		out->recorded[k] = usk_bins_new(cells);
