@@ -391,7 +391,7 @@ enum usk_status usk_corridor_add(struct usk_corridor *c, uint32_t a, uint32_t b,
 	if (a == b || !n) {
 		return USK_OK;
 	}
-	unsigned bad = !in_range((uint64_t)f->local_ns) | !in_range((uint64_t)f->offset_ns);
+	unsigned bad = !in_range((uint64_t)f->local_ns) || !in_range((uint64_t)f->offset_ns);
 	for (size_t i = 0; i < n; i++) {
 		struct seen s = look(f, a, b, &msg[i]);
 		bad |= (s.floor | s.ceiling) & (1 ^ fits(&s));

@@ -25,7 +25,7 @@ static const struct usk_field rows[] = {
 		    .help = "A row for every two clocks that share messages." },
 	{ "corridors", ROWS(pair, n_pairs, usk_corridor_fields),
 	  .help = "What of a pair's messages can be drawn." },
-	{ NULL },
+	{ .key = NULL },
 };
 
 const struct usk_field *usk_clocks_key(size_t i)

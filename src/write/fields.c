@@ -382,7 +382,7 @@ void usk_fields_free(const struct usk_field *f, void *of)
 		} else if (f->kind == FIELD_LIST) {
 			const size_t n = *(const size_t *)((char *)of + f->n_at);
 			const struct usk_field row[] = { { "", f->each, .fields = f->fields },
-							 { NULL } };
+							 { .key = NULL } };
 			for (size_t i = 0; i < n; i++) {
 				usk_fields_free(row, *(char **)at + i * f->size);
 			}
