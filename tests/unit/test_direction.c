@@ -290,6 +290,36 @@ static void test_forwarded(void **state)
 	}
 }
 
+/* A router between many and q has q's address in every packet, and q, who routes too, has none: that
+ * address is not the router's. */
+static void test_forwarded_address(void **state)
+{
+	(void)state;
+	struct scene s = { .no_ids = false };
+	uint32_t a = 100, b = 200;
+	for (int i = 0; i < 80; i++) {
+		int64_t t = START + i * 9 * MS;
+		struct packet p = scene_tcp(&s, 0, t, a, b, 60);
+		p.src = HOST_R + (uint32_t)(i % 3);
+		p.ttl = 64;
+		scene_see(&s, 0, t, &p);
+		p.ttl = 63;
+		scene_see(&s, 0, t + 20000, &p);
+		scene_see(&s, 1, t + 200000, &p);
+		scene_allow(&s, 0, t, t + 200000);
+		scene_allow(&s, 0, t + 20000, t + 200000);
+		a += 60;
+		/* What q passes on for others. */
+		p = scene_udp(&s, 1, (uint64_t)i);
+		p.src = HOST_R + 10;
+		p.dst = HOST_R + 20;
+		scene_see(&s, 1, t + 2 * MS, &p);
+	}
+	scene_check(&s, "address of the other side");
+	assert_true(s.n_got >= 60);
+	scene_free(&s);
+}
+
 /* Both receive what a third party sends to everybody: two sightings, and no message. */
 static void test_third_party(void **state)
 {
@@ -347,19 +377,13 @@ static void test_third_party_received(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_option),
-		cmocka_unit_test(test_link),
-		cmocka_unit_test(test_interface),
-		cmocka_unit_test(test_address),
-		cmocka_unit_test(test_ttl),
-		cmocka_unit_test(test_exchange),
-		cmocka_unit_test(test_none),
-		cmocka_unit_test(test_equal),
-		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_hops_vary),
-		cmocka_unit_test(test_forwarded),
-		cmocka_unit_test(test_third_party),
-		cmocka_unit_test(test_third_party_received),
+		cmocka_unit_test(test_option),	    cmocka_unit_test(test_link),
+		cmocka_unit_test(test_interface),   cmocka_unit_test(test_address),
+		cmocka_unit_test(test_ttl),	    cmocka_unit_test(test_exchange),
+		cmocka_unit_test(test_none),	    cmocka_unit_test(test_equal),
+		cmocka_unit_test(test_order),	    cmocka_unit_test(test_hops_vary),
+		cmocka_unit_test(test_forwarded),   cmocka_unit_test(test_forwarded_address),
+		cmocka_unit_test(test_third_party), cmocka_unit_test(test_third_party_received),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
