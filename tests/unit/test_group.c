@@ -179,6 +179,12 @@ static void test_program(void **state)
 		for (size_t j = 0; j < m.clocks; j++) {
 			all &= g->line[j].known && g->line[j].root == 0;
 		}
+		size_t broadcasts = 0, receptions = 0;
+		for (size_t k = 0; k < m.broadcasts && all; k++) {
+			broadcasts += hearers(&m, k) > 1;
+			receptions += hearers(&m, k) > 1 ? hearers(&m, k) : 0;
+		}
+		assert_true(!all || (g->broadcasts == broadcasts && g->receptions == receptions));
 		if (all) {
 			/* In stamps from 0: the root's T is what it shows, so sums are alike. */
 			double want = LARGE * by_the_paper(&m), got = left_by(&m, g);

@@ -619,6 +619,7 @@ static void test_tcp_options(void **state)
 		if (!(out.has & USK_HAS_TIMESTAMPS) == cases[i].stamped) {
 			fail_msg("options %zu", i);
 		}
+		assert_int_equal(!(out.has & USK_HAS_SHARED_TIMESTAMPS), !cases[i].stamped);
 		assert_true(!cases[i].stamped ||
 			    (out.tsval == 0x11223344 && out.tsecr == 0x55667788));
 		assert_true(cases[i].stamped || (out.tsval == 0 && out.tsecr == 0));
