@@ -469,13 +469,14 @@ static void carry_clock(struct parties *p, struct usk_clocks *c, uint32_t i)
 		}
 		write_knots(&x, k);
 		write_slopes(&x, k);
-		if (x.reference->carry && k->quality == USK_BOUNDED) {
-			add_reference_steps(k, x.reference);
-		}
 	}
 	if (x.own->carry) {
 		write_events(k, x.own);
 		add_steps(k, i, x.own);
+	}
+	/* By knots, which are of the stamps as recorded already. */
+	if (map && x.reference->carry && k->quality == USK_BOUNDED) {
+		add_reference_steps(k, x.reference);
 	}
 	usk_map_free(map);
 	free(x.u);

@@ -65,6 +65,17 @@ static struct usk_log_cell rates_at(const struct usk_clock_log *l, size_t p, boo
 	return both;
 }
 
+/* Between the lines that a jump lies between, the one before `piece`: as on either side of it. The
+ * rate may have changed before the jump or with it. */
+static struct usk_log_cell rates_around(const struct usk_clock_log *l, size_t piece)
+{
+	const struct usk_log_cell a = rates_at(l, piece - 1, true), b = rates_at(l, piece, false);
+	return (struct usk_log_cell){
+		.slow_e12 = a.slow_e12 < b.slow_e12 ? a.slow_e12 : b.slow_e12,
+		.fast_e12 = a.fast_e12 > b.fast_e12 ? a.fast_e12 : b.fast_e12,
+	};
+}
+
 /* How far beyond its end, by the clock, a piece may reach: to the next line. Where it was set
  * forward the stamps between, which it hardly showed, are of both pieces. */
 static int64_t reach(const struct usk_clock_log *l, size_t p, bool end)
@@ -72,7 +83,7 @@ static int64_t reach(const struct usk_clock_log *l, size_t p, bool end)
 	const struct usk_log_piece *x = &l->piece[p];
 	const struct usk_log_line *near = &l->line[end ? x->last : x->first - 1];
 	usk_i128 raw = (usk_i128)near[1].after_ns - near[0].before_ns;
-	int64_t slow = rates_at(l, p, end).slow_e12;
+	int64_t slow = rates_around(l, end ? p + 1 : p).slow_e12;
 	usk_i128 shown = (usk_i128)near[1].time_ns - near[0].time_ns;
 	usk_i128 most = raw * E12 / (E12 + slow) + 1;
 	return usk_saturate(most > shown ? most : shown);
@@ -244,7 +255,7 @@ static bool in_piece(const struct usk_carry *c, size_t p, int64_t y, struct usk_
 	if (d > reach(l, p, end) || d > USK_TIME_MAX) {
 		return false;
 	}
-	const struct usk_log_cell r = rates_at(l, p, end);
+	const struct usk_log_cell r = rates_around(l, end ? p + 1 : p);
 	int64_t slow = scaled((int64_t)d, r.slow_e12, false);
 	int64_t fast = scaled((int64_t)d, r.fast_e12, true);
 	usk_i128 lo = end ? (usk_i128)last->before_ns + slow : (usk_i128)first->before_ns - fast;
@@ -339,14 +350,12 @@ struct usk_raw usk_carry_step(const struct usk_carry *c, size_t piece)
 {
 	const struct usk_clock_log *l = &c->log;
 	const struct usk_log_line *x = &l->line[l->piece[piece].first - 1];
-	const struct usk_log_cell a = rates_at(l, piece - 1, true), b = rates_at(l, piece, false);
-	int64_t slow = a.slow_e12 < b.slow_e12 ? a.slow_e12 : b.slow_e12;
-	int64_t fast = a.fast_e12 > b.fast_e12 ? a.fast_e12 : b.fast_e12;
+	const struct usk_log_cell r = rates_around(l, piece);
 	usk_i128 d = (usk_i128)x[1].time_ns - x[0].time_ns;
 	usk_i128 least = (usk_i128)x[1].before_ns - x[0].after_ns - 1;
 	usk_i128 most = (usk_i128)x[1].after_ns - x[0].before_ns + 1;
-	return (struct usk_raw){ usk_saturate(d - usk_ceil_div(most * E12, E12 + slow)),
-				 usk_saturate(d - usk_floor_div(least * E12, E12 + fast)) };
+	return (struct usk_raw){ usk_saturate(d - usk_ceil_div(most * E12, E12 + r.slow_e12)),
+				 usk_saturate(d - usk_floor_div(least * E12, E12 + r.fast_e12)) };
 }
 
 /* ---- corners ----------------------------------------------------------------------------------

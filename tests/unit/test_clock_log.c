@@ -210,10 +210,10 @@ static void test_set(void **state)
 			int64_t size = (int64_t)usk_rng_below(&r, 3) ? 2 * SECOND : 100000;
 			int64_t step = (int64_t)usk_rng_below(&r, (uint64_t)size);
 			int64_t rate = 7000000;
-			if (seed % 2) { /* and a slew before the last line */
+			if (seed %
+			    2) { /* and a slew from before it on, be it behind the last line */
 				rate = (int64_t)usk_rng_below(&r, 1000000000) - 500000000;
-				int64_t line = (raw - 1) / SECOND * SECOND;
-				turn(&c, line - 1 - (int64_t)usk_rng_below(&r, SECOND), 0, rate);
+				turn(&c, raw - 1 - (int64_t)usk_rng_below(&r, 2 * SECOND), 0, rate);
 			}
 			turn(&c, raw, usk_rng_below(&r, 4) ? step : -(step % 300000), rate);
 		}
