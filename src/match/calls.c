@@ -270,6 +270,18 @@ static void note_entry(struct usk_call_process *y, const struct usk_span *s)
 	y->at_ms += s->start_ns % MS_NS < NEAR_NS;
 }
 
+/* Of sorted spans each once: who exports them sends a batch again if no answer came. */
+static size_t each_once(struct usk_span *s, size_t n)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (!kept || by_id(&s[kept - 1], &s[i])) {
+			s[kept++] = s[i];
+		}
+	}
+	return kept;
+}
+
 static enum usk_status join(struct usk_calls *c, const struct usk_span *all, size_t n,
 			    struct usk_counts *counts, struct usk_err *err)
 {
@@ -277,9 +289,6 @@ static enum usk_status join(struct usk_calls *c, const struct usk_span *all, siz
 	for (size_t i = 0; i < n && !status; i++) {
 		const struct usk_span *s = &all[i];
 		bool ambiguous;
-		if (i && !by_id(s, s - 1)) {
-			continue; /* exported twice */
-		}
 		const struct usk_span *parent = parent_of(s, all, n, &ambiguous);
 		bool link = s->flags & USK_SPAN_LINK;
 		counts->ambiguous += ambiguous;
@@ -484,7 +493,7 @@ enum usk_status usk_calls_run(struct usk_calls *c, struct usk_counts *counts, st
 		status = usk_spool_get(c->spans, lane, 0, s, n, err);
 		if (!status) {
 			qsort(s, n, sizeof *s, by_id);
-			status = join(c, s, n, counts, err);
+			status = join(c, s, each_once(s, n), counts, err);
 		}
 		free(s);
 	}

@@ -41,8 +41,8 @@ Note: the bounds are valid if the callee's span ended before the caller's in 1 c
 Model wander: the rate of each clock is constant within 5 ppm, no two rates differ by more than
 500 ppm, no message takes less than its minimum delay (0 ns).
 The bounds are valid while these assumptions hold.
-# Both halves of a call with one id, as Zipkin has them: what has that id as parent is of the callee's half, unless the caller's process has it. A span that came twice is one.
-$ printf 'trace,span,parent,clock,start_ns,end_ns,kind\n1,a,,x,0,9000,client\n1,a,,y,2000,8000,server\n1,b,a,z,3000,5000,server\n1,c,a,x,1000,7000,internal\n1,d,c,y,1500,6000,server\n1,e,a,y,2500,4000,client\n1,e,,w,2600,3900,server\n1,e,,w,2600,3900,server\n' >halves.csv; unskew check halves.csv
+# Both halves of a call with one id, as Zipkin has them: what has that id as parent is of the callee's half, unless the caller's process has it. Spans that came twice are one each, those that called others, too.
+$ printf 'trace,span,parent,clock,start_ns,end_ns,kind\n1,a,,x,0,9000,client\n1,a,,y,2000,8000,server\n1,b,a,z,3000,5000,server\n1,c,a,x,1000,7000,internal\n1,c,a,x,1000,7000,internal\n1,d,c,y,1500,6000,server\n1,e,a,y,2500,4000,client\n1,e,,w,2600,3900,server\n1,e,,w,2600,3900,server\n' >halves.csv; unskew check halves.csv
 direction  messages  inversions  min delay   median      p99      max
 w -> y            1           0     100 ns   100 ns   100 ns   100 ns
 y -> w            1           0     100 ns   100 ns   100 ns   100 ns
