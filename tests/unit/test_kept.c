@@ -80,6 +80,12 @@ static struct usk_kept *keep(struct kept_case *c)
 	return k;
 }
 
+static bool is_same(const struct usk_msg *a, const struct usk_msg *b)
+{
+	return a->sent_ns == b->sent_ns && a->received_ns == b->received_ns && a->from == b->from &&
+	       a->to == b->to && a->bytes == b->bytes;
+}
+
 static bool take(void *ctx, size_t pair, const struct usk_msg *msg, size_t n)
 {
 	struct kept_case *c = ctx;
@@ -90,7 +96,7 @@ static bool take(void *ctx, size_t pair, const struct usk_msg *msg, size_t n)
 		}
 		assert_true(c->next < c->n);
 		assert_int_equal(pair, c->pair[c->next]);
-		if (memcmp(&msg[i], &c->msg[c->next], sizeof *msg) != 0) {
+		if (!is_same(&msg[i], &c->msg[c->next])) {
 			fail_msg("seed %llu: message %zu is another one",
 				 (unsigned long long)c->seed, c->next);
 		}
@@ -140,7 +146,7 @@ static bool count(void *ctx, size_t pair, const struct usk_msg *msg, size_t n)
 	assert_int_equal(pair, 0);
 	for (size_t i = 0; i < n; i++) {
 		const struct usk_msg m = nth((*at)++);
-		assert_memory_equal(&msg[i], &m, sizeof m);
+		assert_true(is_same(&msg[i], &m));
 	}
 	return true;
 }
