@@ -33,11 +33,12 @@ static void write_us(char text[64], int64_t x, int tenths, enum writer by)
 	const char *minus = x < 0 ? "-" : "";
 	switch (by) {
 	case EXACT:
+	case DOUBLE:
 		sprintf(text, "%s%llu.%03u", minus, (unsigned long long)(size / 1000),
 			(unsigned)(size % 1000));
-		break;
-	case DOUBLE:
-		sprintf(text, "%.3f", (double)((long double)x / 1000));
+		if (by == DOUBLE) { /* the nearest one */
+			sprintf(text, "%.3f", strtod(text, NULL));
+		}
 		break;
 	case ROUNDED_DOWN:
 		sprintf(text, "%lld", (long long)usk_floor_div(x, 1000));
