@@ -96,7 +96,7 @@ struct usk_summary_pair {
 	int64_t origin_ns;     /* from this one on */
 	struct usk_thin *thin; /* NULL, as all else, if not shown or without messages */
 	struct usk_bins *recorded[2], *delay[2]; /* delay: corrected */
-	/* What is shown of hulls; NULL if a clock was put back, or pairs are very many. */
+	/* What is shown of hulls; NULL if a clock was set back, or pairs are very many. */
 	struct usk_point *hull[2];
 	size_t n_hull[2];
 	struct usk_corridor *corridor; /* of pairs whose hulls nobody told: has them, too */
