@@ -288,11 +288,14 @@ static void reference_corners(struct course *c)
 	for (size_t i = 0; i < own; i++) {
 		t[i] = on_raw(c, c->u[i]);
 	}
-	for (int which = 0; which < 3; which++) {
+	/* What the reference showed jumps where its log does, and where in the brackets of its lines
+	 * it did is not known: so either side of each of them is a corner. */
+	for (int m = 0; m < 9; m++) {
+		const int which = m / 3;
 		for (size_t k = 0, i = 0; k < n; k++) {
 			struct usk_raw at = usk_carry_raw(r->carry, line[k]);
-			int64_t z = which == 0	 ? at.hi_ns
-				    : which == 1 ? usk_carried_to(r, line[k])
+			int64_t z = m % 3 == 0	 ? at.hi_ns
+				    : m % 3 == 1 ? usk_carried_to(r, line[k])
 						 : at.lo_ns;
 			while (i + 1 < own && part_of(&t[i + 1], which) <= z) {
 				i++;
@@ -301,8 +304,10 @@ static void reference_corners(struct course *c)
 			int64_t b = i + 1 < own ? part_of(&t[i + 1], which) : USK_NONE;
 			if (a != USK_NONE && b > a && a <= z) {
 				usk_i128 d = (usk_i128)c->u[i + 1] - c->u[i];
-				add(c, c->u[i] + usk_floor_div(d * ((usk_i128)z - a),
-							       (usk_i128)b - a));
+				usk_i128 u = c->u[i] +
+					     usk_floor_div(d * ((usk_i128)z - a), (usk_i128)b - a);
+				add(c, u);
+				add(c, u + 1);
 			}
 		}
 	}

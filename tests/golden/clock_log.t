@@ -57,7 +57,7 @@ Uncertainty over the trace: ±51.8 us to ±254 ms, ±1.16 ms on average.
 Step: host0 was stepped forward by 299.999994 ms ± 88 ns,
   between 1700000198.921404844 s and 1700000200.574778318 s on the clock of host1.
 Step: host0 was stepped backward, or stood still (suspended), by 499.999997 ms ± 88 ns,
-  between 1700000398.558161748 s and 1700000400.558001930 s on the clock of host1.
+  between 1700000398.558161748 s and 1700000400.558001931 s on the clock of host1.
 Truth: host1's estimate is off by at most 4.38 us; its band holds the truth throughout.
 # The same where the other clock is logged and stepped, too: the reference's steps are at 207.054 s and 407.058 s of its stamps.
 $ unskew simulate -q -o both --hosts 2 --format table --rate 5 --seconds 600 --drift-ppm 5,20 --offset 0,50ms --step host0@200s:300ms --step host0@400s:-500ms --step host1@100s:7s --clock-logs --seed 4; unskew sync both/messages.csv --truth both/truth.json --reference host0 --clock-log host0=both/host0.clock.csv --clock-log host1=both/host1.clock.csv | grep -e '^host1' -e Causality -e Step -e between -e Truth
@@ -68,7 +68,10 @@ Causality violations (received before sent): 3,002 before correction, 0 after.
 Step: host1 was stepped forward by 6.999999999 s ± 87 ns,
   between 1700000099.052114961 s and 1700000107.052075470 s on the clock of host1.
 Step: host0 was stepped forward by 299.999994 ms ± 88 ns,
-  between 1700000198.054051953 s and 1700000207.054160058 s on the clock of host1.
+  between 1700000198.054051954 s and 1700000207.054160058 s on the clock of host1.
 Step: host0 was stepped backward, or stood still (suspended), by 499.999997 ms ± 88 ns,
-  between 1700000405.558157118 s and 1700000407.558015211 s on the clock of host1.
+  between 1700000405.558157118 s and 1700000407.558015212 s on the clock of host1.
 Truth: host1's estimate is off by at most 3.50 s; its band holds the truth throughout.
+# Both are steered by daemons as well: the bounds hold within the bracket of a step of the reference, too.
+$ unskew simulate -q -o steered --hosts 2 --format table --rate 5 --seconds 600 --drift-ppm 5,20 --offset 0,50ms --step host1@309s:-244567us --poll 6s --slew-ppm 99 --step host0@167s:21ms --clock-logs --seed 7; unskew sync steered/messages.csv --truth steered/truth.json --reference host0 --clock-log host0=steered/host0.clock.csv --clock-log host1=steered/host1.clock.csv | grep -o 'its band .*'
+its band holds the truth throughout.
