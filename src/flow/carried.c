@@ -222,9 +222,18 @@ static struct at by_stamps(const struct party *r, struct at t)
 	return out;
 }
 
+/* Unwrapped time between two epochs was never shown: all that is told of it is of neither. */
+static bool between_epochs(const struct usk_epochs *e, int64_t u)
+{
+	size_t i = usk_epoch_of(e, u);
+	return (i && u < usk_epoch_gap(e, i - 1).after_ns) ||
+	       (i < e->n && u > usk_epoch_gap(e, i).before_ns);
+}
+
 static void add(struct course *c, usk_i128 u)
 {
-	if (u >= c->own->first_ns && u <= c->own->last_ns) {
+	if (u >= c->own->first_ns && u <= c->own->last_ns &&
+	    !between_epochs(&c->own->survey.epochs, (int64_t)u)) {
 		c->u = usk_room(c->u, c->n, &c->cap, sizeof *c->u);
 		c->u[c->n++] = (int64_t)u;
 	}
@@ -282,12 +291,16 @@ static int64_t part_of(const struct at *t, int which)
 static void reference_corners(struct course *c)
 {
 	const struct party *r = c->reference;
-	int64_t *line;
-	size_t n = usk_carry_corners(r->carry, r->first_ns, r->last_ns, &line), own = c->n;
+	const size_t own = c->n;
+	int64_t *line, first = r->first_ns, last = r->last_ns;
 	struct at *t = usk_alloc(own + 1, sizeof *t);
 	for (size_t i = 0; i < own; i++) {
-		t[i] = on_raw(c, c->u[i]);
+		struct at shown = by_stamps(r, t[i] = on_raw(c, c->u[i]));
+		first = shown.lo != USK_NONE && shown.lo < first ? shown.lo : first;
+		last = shown.hi != USK_NONE && shown.hi > last ? shown.hi : last;
 	}
+	/* It had recorded nothing yet, maybe, when it was set. */
+	size_t n = usk_carry_corners(r->carry, first, last, &line);
 	/* What the reference showed jumps where its log does, and where in the brackets of its lines
 	 * it did is not known: so either side of each of them is a corner. */
 	for (int m = 0; m < 9; m++) {
@@ -324,23 +337,43 @@ static int64_t over(int64_t t, int64_t u, int64_t more)
 	return t == USK_NONE ? t : usk_saturate((usk_i128)t - u + more);
 }
 
+/* T rises, and so does its estimate where bands are as wide as a jump: never under an earlier one,
+ * nor over a later upper bound. */
+static void let_rise(struct at *t, size_t n)
+{
+	int64_t most = INT64_MAX, risen = INT64_MIN;
+	int64_t *cap = usk_alloc(n + 1, sizeof *cap);
+	for (size_t i = n; i-- > 0;) {
+		most = t[i].hi != USK_NONE && t[i].hi < most ? t[i].hi : most;
+		cap[i] = most;
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (t[i].mid != USK_NONE) {
+			risen = t[i].mid > risen ? t[i].mid : risen;
+			t[i].mid = risen < cap[i] ? risen : cap[i];
+		}
+	}
+	free(cap);
+}
+
 static void write_knots(struct course *c, struct usk_clock *k)
 {
 	struct usk_knot *knot = usk_alloc(c->n + 1, sizeof *knot);
-	int64_t risen = INT64_MIN;
+	struct at *at = usk_alloc(c->n + 1, sizeof *at);
 	bool all = true;
 	for (size_t i = 0; i < c->n; i++) {
-		struct at t = by_stamps(c->reference, on_raw(c, c->u[i]));
-		if (t.mid != USK_NONE) { /* time does not fall where a jump is uncertain */
-			risen = t.mid > risen ? t.mid : risen;
-			t.mid = t.hi != USK_NONE && risen > t.hi ? t.mid : risen;
-		}
-		knot[i] = (struct usk_knot){ .local_ns = c->u[i],
-					     .offset_ns = over(t.mid, c->u[i], 0),
-					     .lo_ns = over(t.lo, c->u[i], -1),
-					     .hi_ns = over(t.hi, c->u[i], 1) };
-		all = all && t.lo != USK_NONE && t.mid != USK_NONE && t.hi != USK_NONE;
+		at[i] = by_stamps(c->reference, on_raw(c, c->u[i]));
 	}
+	let_rise(at, c->n);
+	for (size_t i = 0; i < c->n; i++) {
+		const struct at *t = &at[i];
+		knot[i] = (struct usk_knot){ .local_ns = c->u[i],
+					     .offset_ns = over(t->mid, c->u[i], 0),
+					     .lo_ns = over(t->lo, c->u[i], -1),
+					     .hi_ns = over(t->hi, c->u[i], 1) };
+		all = all && t->lo != USK_NONE && t->mid != USK_NONE && t->hi != USK_NONE;
+	}
+	free(at);
 	size_t n = all ? usk_knots_thin_out(knot, c->n) : c->n;
 	if (n >= 2) {
 		free(k->knot);
@@ -351,16 +384,18 @@ static void write_knots(struct course *c, struct usk_clock *k)
 	}
 }
 
-static int64_t rate_of(const struct party *y, bool end)
+static struct usk_slopes slopes_at(const struct party *y, int64_t ns)
 {
-	int64_t at = end ? y->last_ns : y->first_ns;
-	const int64_t far = INT64_C(1000000000);
-	if (!y->carry) {
-		return 0;
-	}
-	int64_t a = usk_carried_to(y, at - (end ? 0 : far)),
-		b = usk_carried_to(y, at + (end ? far : 0));
-	return (b - a - far) * (1000000000000 / far);
+	return y->carry ? usk_carry_slopes(y->carry, ns) : (struct usk_slopes){ 0, 0 };
+}
+
+/* Of a stamp, by the raw clock, what all of T rises by, and what the reference shows of that. */
+static int64_t slope_of(int64_t own, int64_t rise, int64_t reference, bool up)
+{
+	const usk_i128 one = 1000000000000;
+	usk_i128 over = (one + own) * (one + rise), under = one + reference;
+	usk_i128 all = up ? usk_ceil_div(over, under) : usk_floor_div(over, under);
+	return (int64_t)usk_clamp(all - one, -one, one);
 }
 
 /* Beyond the ends both logs' clocks go on as there. */
@@ -368,12 +403,29 @@ static void write_slopes(const struct course *c, struct usk_clock *k)
 {
 	for (int end = 0; end < 2; end++) {
 		struct usk_slopes *s = end ? &k->after : &k->before;
-		int64_t more = rate_of(c->own, end) - rate_of(c->reference, end);
-		if (s->most_e12 < 1000000000000) {
-			s->least_e12 += more - 1000000;
-			s->most_e12 += more + 1000000;
+		const struct usk_knot *x = &k->knot[end ? k->n_knots - 1 : 0];
+		const struct usk_slopes own = slopes_at(c->own, x->local_ns);
+		const bool drawn = x->offset_ns != USK_NONE;
+		const struct usk_slopes ref =
+			slopes_at(c->reference, drawn ? x->local_ns + x->offset_ns : x->local_ns);
+		s->least_e12 = slope_of(own.least_e12, s->least_e12, ref.most_e12, false);
+		s->most_e12 = slope_of(own.most_e12, s->most_e12, ref.least_e12, true);
+	}
+}
+
+/* Stretches that stamps of both sides of a step are in may meet. */
+static size_t join_stretches(struct usk_disturbed *s, size_t n)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (kept && s[i].from_ns <= s[kept - 1].to_ns) {
+			s[kept - 1].to_ns =
+				s[i].to_ns > s[kept - 1].to_ns ? s[i].to_ns : s[kept - 1].to_ns;
+		} else {
+			s[kept++] = s[i];
 		}
 	}
+	return kept;
 }
 
 /* Stamps of a clock's own in the answer. */
@@ -381,73 +433,92 @@ static void write_events(struct usk_clock *k, const struct party *y)
 {
 	for (size_t i = 0; i < k->n_jumps; i++) {
 		struct usk_jump *j = &k->jump[i];
-		j->after_local_ns = usk_carry_shown(y->carry, j->after_local_ns, false);
-		j->before_local_ns = usk_carry_shown(y->carry, j->before_local_ns, true);
+		struct usk_raw at =
+			usk_carry_shown_between(y->carry, j->after_local_ns, j->before_local_ns);
+		j->after_local_ns = at.lo_ns;
+		j->before_local_ns = at.hi_ns;
 	}
 	for (size_t i = 0; i < k->n_stretches; i++) {
-		k->stretch[i].from_ns = usk_carry_shown(y->carry, k->stretch[i].from_ns, false);
-		k->stretch[i].to_ns = usk_carry_shown(y->carry, k->stretch[i].to_ns, true);
+		struct usk_disturbed *s = &k->stretch[i];
+		struct usk_raw at = usk_carry_shown_between(y->carry, s->from_ns, s->to_ns);
+		*s = (struct usk_disturbed){ .from_ns = at.lo_ns, .to_ns = at.hi_ns };
 	}
+	k->n_stretches = join_stretches(k->stretch, k->n_stretches);
+}
+
+/* One that its brackets do not show is none. */
+static bool shows(struct usk_raw by)
+{
+	return by.lo_ns > 0 || by.hi_ns < 0;
+}
+
+static void add_step(struct usk_clock *k, uint32_t of, struct usk_gap at, struct usk_raw size)
+{
+	k->jump = usk_grow(k->jump, k->n_jumps + 1, sizeof *k->jump);
+	k->jump[k->n_jumps++] = (struct usk_jump){ .kind = USK_JUMP,
+						   .of = of,
+						   .or_of = USK_NO_CLOCK,
+						   .after_local_ns = at.before_ns,
+						   .before_local_ns = at.after_ns,
+						   .size_lo_ns = size.lo_ns,
+						   .size_hi_ns = size.hi_ns };
 }
 
 /* Steps that the log knows, and by how much, with brackets of lines. */
 static void add_steps(struct usk_clock *k, uint32_t clock, const struct party *y)
 {
-	const struct usk_clock_log *l = &y->carry->log;
-	for (size_t i = 1; i < l->n_pieces; i++) {
-		size_t before = l->piece[i].first - 1;
-		struct usk_raw step = usk_carry_step(y->carry, i);
-		struct usk_jump j = { .kind = USK_JUMP,
-				      .of = clock,
-				      .or_of = USK_NO_CLOCK,
-				      .after_local_ns = usk_carry_line(y->carry, before),
-				      .before_local_ns = usk_carry_line(y->carry, before + 1) };
-		/* In unwrapped time an epoch's gap is part of it. */
-		usk_i128 more = (usk_i128)l->line[before + 1].time_ns - l->line[before].time_ns -
-				((usk_i128)j.before_local_ns - j.after_local_ns);
-		j.size_lo_ns = usk_saturate(more - step.hi_ns);
-		j.size_hi_ns = usk_saturate(more - step.lo_ns);
-		/* One that its brackets do not show is none. */
-		bool seen = step.lo_ns > 0 || step.hi_ns < 0;
-		if (seen && j.after_local_ns >= y->first_ns && j.before_local_ns <= y->last_ns) {
-			k->jump = usk_grow(k->jump, k->n_jumps + 1, sizeof *k->jump);
-			k->jump[k->n_jumps++] = j;
+	for (size_t i = 1; i < y->carry->log.n_pieces; i++) {
+		const struct usk_set s = usk_carry_set(y->carry, i);
+		if (shows(s.by) && s.from_ns >= y->first_ns && s.to_ns <= y->last_ns) {
+			add_step(k, clock, (struct usk_gap){ s.from_ns, s.to_ns },
+				 (struct usk_raw){
+					 usk_saturate(-(usk_i128)s.shifted_ns - s.by.hi_ns),
+					 usk_saturate(-(usk_i128)s.shifted_ns - s.by.lo_ns) });
 		}
 	}
+}
+
+/* The first of n that is over x, or is x, where they rise. */
+static size_t first_from(const int64_t *rising, size_t n, int64_t x)
+{
+	size_t lo = 0, hi = n;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (rising[mid] < x) {
+			lo = mid + 1;
+		} else {
+			hi = mid;
+		}
+	}
+	return lo;
 }
 
 /* Steps of the reference, by another clock's stamps: where T can have been there. */
 static void add_reference_steps(struct usk_clock *k, const struct party *r)
 {
-	const struct usk_clock_log *l = &r->carry->log;
-	for (size_t i = 1, a = 0, b = 0; i < l->n_pieces; i++) {
-		size_t before = l->piece[i].first - 1;
-		struct usk_raw step = usk_carry_step(r->carry, i);
-		int64_t from = usk_carry_line(r->carry, before);
-		int64_t to = usk_carry_line(r->carry, before + 1);
-		usk_i128 more =
-			(usk_i128)to - from - l->line[before + 1].time_ns + l->line[before].time_ns;
-		for (; a < k->n_knots && k->knot[a].hi_ns != USK_NONE &&
-		       (usk_i128)k->knot[a].local_ns + k->knot[a].hi_ns < from;) {
-			a++;
-		}
-		for (; b < k->n_knots && (usk_i128)k->knot[b].local_ns + k->knot[b].lo_ns <= to;) {
-			b++;
-		}
-		bool seen = step.lo_ns > 0 || step.hi_ns < 0;
-		if (!seen || !a || a == k->n_knots || b == k->n_knots) {
-			continue;
-		}
-		k->jump = usk_grow(k->jump, k->n_jumps + 1, sizeof *k->jump);
-		k->jump[k->n_jumps++] =
-			(struct usk_jump){ .kind = USK_JUMP,
-					   .of = k->reference,
-					   .or_of = USK_NO_CLOCK,
-					   .after_local_ns = k->knot[a - 1].local_ns,
-					   .before_local_ns = k->knot[b].local_ns,
-					   .size_lo_ns = usk_saturate(more + step.lo_ns),
-					   .size_hi_ns = usk_saturate(more + step.hi_ns) };
+	const size_t n = k->n_knots;
+	int64_t *most = usk_alloc(n + 1, sizeof *most), *least = usk_alloc(n + 1, sizeof *least);
+	for (size_t i = 0; i < n; i++) {
+		int64_t t = usk_saturate((usk_i128)k->knot[i].local_ns + k->knot[i].hi_ns);
+		most[i] = i && most[i - 1] > t ? most[i - 1] : t;
 	}
+	for (size_t i = n; i-- > 0;) {
+		int64_t t = usk_saturate((usk_i128)k->knot[i].local_ns + k->knot[i].lo_ns);
+		least[i] = i + 1 < n && least[i + 1] < t ? least[i + 1] : t;
+	}
+	for (size_t i = 1; i < r->carry->log.n_pieces; i++) {
+		const struct usk_set s = usk_carry_set(r->carry, i);
+		size_t a = first_from(most, n, s.from_ns), b = first_from(least, n, s.to_ns + 1);
+		if (shows(s.by) && a && b < n) {
+			add_step(k, k->reference,
+				 (struct usk_gap){ k->knot[a - 1].local_ns, k->knot[b].local_ns },
+				 (struct usk_raw){
+					 usk_saturate((usk_i128)s.shifted_ns + s.by.lo_ns),
+					 usk_saturate((usk_i128)s.shifted_ns + s.by.hi_ns) });
+		}
+	}
+	free(most);
+	free(least);
 }
 
 static void carry_clock(struct parties *p, struct usk_clocks *c, uint32_t i)

@@ -9,8 +9,8 @@
  * Not   reading the log (clock_log.c), the answer (carried.c)
  *
  * Around a jump a stamp may have been shown before it and behind it. Before the first line and
- * behind the last one the clock is taken to run as it did in the mean: what it does then counts as
- * its own, as of a clock that is not logged. Its last rate may be that of a slew.
+ * behind the last one the clock is taken to run as the kernel was told there, or as it did in the
+ * mean: what it does then counts as its own, as of a clock that is not logged.
  */
 #include "flow/clock_log.h"
 
@@ -185,12 +185,12 @@ void usk_carry_free(struct usk_carry *c)
 /* ---- to the raw clock -------------------------------------------------------------------------
  */
 
-/* What is not logged: a time of its own. */
+/* What is not logged: the nearest line, and the rate that holds there. */
 static struct usk_raw beyond(const struct usk_clock_log *l, bool end, usk_i128 d)
 {
-	int64_t at = usk_saturate(middle(&l->line[end ? l->n - 1 : 0]) + d +
-				  usk_floor_div(d * l->mean_e12, E12));
-	return (struct usk_raw){ at, at };
+	const struct usk_log_line *x = &l->line[end ? l->n - 1 : 0];
+	d += usk_floor_div(d * l->beyond_e12[end], E12);
+	return (struct usk_raw){ usk_saturate(x->before_ns + d), usk_saturate(x->after_ns + d) };
 }
 
 static void unite(struct usk_raw *all, bool *any, struct usk_raw x)
@@ -326,7 +326,8 @@ int64_t usk_carry_shown(const struct usk_carry *c, int64_t raw_ns, bool last)
 	const struct usk_log_line *x = &l->line[lo];
 	usk_i128 d = (usk_i128)raw_ns - middle(x);
 	if (d < 0 || lo + 1 == l->n) {
-		return usk_saturate(x->time_ns + usk_floor_div(d * E12, E12 + l->mean_e12) +
+		return usk_saturate(x->time_ns +
+				    usk_floor_div(d * E12, E12 + l->beyond_e12[d >= 0]) +
 				    shift_of(c, lo));
 	}
 	if (l->cell[lo].jump) {
@@ -341,12 +342,8 @@ int64_t usk_carry_shown(const struct usk_carry *c, int64_t raw_ns, bool last)
 			    shift_of(c, lo));
 }
 
-int64_t usk_carry_line(const struct usk_carry *c, size_t line)
-{
-	return usk_saturate((usk_i128)c->log.line[line].time_ns + shift_of(c, line));
-}
-
-struct usk_raw usk_carry_step(const struct usk_carry *c, size_t piece)
+/* By how much the clock was set forward before a piece: between these. */
+static struct usk_raw step_before(const struct usk_carry *c, size_t piece)
 {
 	const struct usk_clock_log *l = &c->log;
 	const struct usk_log_line *x = &l->line[l->piece[piece].first - 1];
@@ -356,6 +353,65 @@ struct usk_raw usk_carry_step(const struct usk_carry *c, size_t piece)
 	usk_i128 most = (usk_i128)x[1].after_ns - x[0].before_ns + 1;
 	return (struct usk_raw){ usk_saturate(d - usk_ceil_div(most * E12, E12 + r.slow_e12)),
 				 usk_saturate(d - usk_floor_div(least * E12, E12 + r.fast_e12)) };
+}
+
+struct usk_set usk_carry_set(const struct usk_carry *c, size_t piece)
+{
+	const struct usk_log_line *x = &c->log.line[c->log.piece[piece].first - 1];
+	const size_t line = (size_t)(x - c->log.line);
+	const struct usk_raw by = step_before(c, piece);
+	const int64_t shift = shift_of(c, line), shift_behind = shift_of(c, line + 1);
+	usk_i128 before = (usk_i128)x->time_ns + shift;
+	usk_i128 behind = (usk_i128)x[1].time_ns + shift_behind;
+	struct usk_set out = { .by = by, .shifted_ns = shift_behind - shift };
+	/* Set back without an epoch: what it showed then it had shown, or showed again. */
+	usk_i128 back = behind < before && by.lo_ns < 0 ? -(usk_i128)by.lo_ns : 0;
+	out.from_ns = usk_saturate(before < behind ? before : behind - back);
+	out.to_ns = usk_saturate(before < behind ? behind : before + back);
+	return out;
+}
+
+struct usk_raw usk_carry_shown_between(const struct usk_carry *c, int64_t from_ns, int64_t to_ns)
+{
+	const struct usk_clock_log *l = &c->log;
+	struct usk_raw out = { usk_carry_shown(c, from_ns, false),
+			       usk_carry_shown(c, to_ns, true) };
+	size_t lo = 0, hi = l->n_pieces;
+	while (hi - lo > 1) {
+		size_t mid = lo + (hi - lo) / 2;
+		*(l->line[l->piece[mid].first].after_ns < from_ns ? &lo : &hi) = mid;
+	}
+	for (size_t p = hi; p < l->n_pieces; p++) {
+		if (l->line[l->piece[p].first - 1].before_ns > to_ns) {
+			break;
+		}
+		const struct usk_set s = usk_carry_set(c, p);
+		out.lo_ns = s.from_ns < out.lo_ns ? s.from_ns : out.lo_ns;
+		out.hi_ns = s.to_ns > out.hi_ns ? s.to_ns : out.hi_ns;
+	}
+	return out;
+}
+
+struct usk_slopes usk_carry_slopes(const struct usk_carry *c, int64_t ns)
+{
+	const struct usk_clock_log *l = &c->log;
+	const int64_t raw = usk_raw_middle(usk_carry_raw(c, ns));
+	size_t p = 0;
+	while (p + 1 < l->n_pieces && middle(&l->line[l->piece[p + 1].first]) <= raw) {
+		p++;
+	}
+	const struct usk_log_piece *x = &l->piece[p];
+	const bool behind = raw > middle(&l->line[l->n - 1]);
+	if (behind || raw < middle(&l->line[0])) {
+		return (struct usk_slopes){ l->beyond_e12[behind], l->beyond_e12[behind] };
+	}
+	size_t k = x->first;
+	while (k + 1 < x->last && middle(&l->line[k + 1]) <= raw) {
+		k++;
+	}
+	bool inside_piece = x->last > x->first && raw <= middle(&l->line[x->last]);
+	struct usk_log_cell cell = inside_piece ? l->cell[k] : rates_at(l, p, true);
+	return (struct usk_slopes){ cell.slow_e12, cell.fast_e12 };
 }
 
 /* ---- corners ----------------------------------------------------------------------------------

@@ -4,10 +4,8 @@
  *
  * Between two lines a clock ran at rates that the kernel's state at both and the means of this
  * interval and its neighbours enclose, but for what it was slewed by one way meanwhile: so it was
- * nowhere further from the straight line than that hull allows. Where the state is one and the same
- * and the three means agree within their brackets the rate did not change: it ran straight. A clock
- * that was set, or a mean that no slew has, ends a piece: before it went on as before, then as
- * behind.
+ * nowhere further from the straight line than that hull allows. A clock that was set, or a mean that
+ * no slew has, ends a piece: before it went on as before, then as behind.
  */
 #include "flow/clock_log.h"
 #include "base/csv.h"
@@ -221,12 +219,29 @@ static bool usable(const struct usk_clock_log *l, size_t k)
 	return k + 1 < l->n && !l->cell[k].jump;
 }
 
+/* How far off the straight lines between two lines' brackets it was: it ran within the hull but for
+ * what it was slewed by one way, early or late. A slew that the brackets hide is one, too. */
+static int64_t off_straight(const struct usk_log_line *x, struct slopes all)
+{
+	usk_i128 d = (usk_i128)x[1].time_ns - x[0].time_ns;
+	usk_i128 rise[] = { (usk_i128)x[1].before_ns - x[0].before_ns - d,
+			    (usk_i128)x[1].after_ns - x[0].after_ns - d };
+	usk_i128 most = 0;
+	for (int i = 0; i < 2; i++) {
+		usk_i128 up = usk_ceil_div(d * all.most, E12) - rise[i];
+		usk_i128 down = rise[i] - usk_floor_div(d * all.least, E12);
+		most = up > most ? up : most;
+		most = down > most ? down : most;
+	}
+	return usk_saturate(most);
+}
+
 /* mean: of every cell, as the hulls are written over them. */
 static void enclose(struct usk_clock_log *l, const struct slopes *mean, size_t k)
 {
 	const struct usk_log_line *x = &l->line[k];
 	struct usk_log_cell *c = &l->cell[k];
-	struct slopes all = mean[k], in = all;
+	struct slopes all = mean[k];
 	for (int side = -1; side <= 1; side += 2) {
 		size_t n = side < 0 ? k - 1 : k + 1;
 		/* Over less than this the brackets tell nothing of a rate. */
@@ -235,20 +250,14 @@ static void enclose(struct usk_clock_log *l, const struct slopes *mean, size_t k
 			continue;
 		}
 		all = hull(all, mean[n]);
-		in.least = mean[n].least > in.least ? mean[n].least : in.least;
-		in.most = mean[n].most < in.most ? mean[n].most : in.most;
 	}
-	bool same = x[0].rate_e12 == x[1].rate_e12 && x[0].rate_e12 != USK_NONE;
+	bool same = x[0].rate_e12 == x[1].rate_e12;
 	for (int i = 0; i < 2 && !same; i++) {
 		all = x[i].rate_e12 == USK_NONE ? all : hull(all, told(x[i].rate_e12));
 	}
 	c->slow_e12 = all.least;
 	c->fast_e12 = all.most;
-	if ((!same || in.least > in.most) && !c->hole) {
-		int64_t up = mean[k].most - all.least, down = all.most - mean[k].least;
-		usk_i128 d = (usk_i128)x[1].time_ns - x[0].time_ns;
-		c->pad_ns = usk_saturate(usk_ceil_div(d * (up > down ? up : down), E12));
-	}
+	c->pad_ns = c->hole ? 0 : off_straight(x, all);
 }
 
 static int64_t mean_of_all(const struct usk_clock_log *l)
@@ -319,7 +328,11 @@ enum usk_status usk_clock_log_read(struct usk_input *in, struct usk_clock_log *o
 		}
 	}
 	free(mean);
-	out->mean_e12 = mean_of_all(out);
+	/* It goes on as it was told to: by its mean where that is not known. */
+	for (int end = 0; end < 2; end++) {
+		int64_t rate = out->line[end ? out->n - 1 : 0].rate_e12;
+		out->beyond_e12[end] = rate == USK_NONE ? mean_of_all(out) : told(rate).least;
+	}
 	cut_into_pieces(out);
 	return USK_OK;
 }

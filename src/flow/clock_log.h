@@ -42,9 +42,10 @@ struct usk_clock_log {
 	struct usk_log_cell *cell; /* [n - 1] */
 	struct usk_log_piece *piece;
 	size_t n_pieces, holes;
-	int64_t mean_e12; /* raw - recorded for each unit recorded, all along but for jumps */
-	char boot[64];	  /* which start of which machine; "" unknown */
-	char *damage;	  /* a sentence on lines that were left out, or NULL */
+	/* Raw - recorded for each unit recorded, before the first line and behind the last one. */
+	int64_t beyond_e12[2];
+	char boot[64]; /* which start of which machine; "" unknown */
+	char *damage;  /* a sentence on lines that were left out, or NULL */
 };
 
 /** USK_EINPUT: it is no such log, or has less than two lines of the clock. */
@@ -86,10 +87,22 @@ struct usk_raw usk_carry_raw(const struct usk_carry *c, int64_t ns);
  * most. */
 int64_t usk_carry_shown(const struct usk_carry *c, int64_t raw_ns, bool last);
 
-/** What a line's clock showed, unwrapped. */
-int64_t usk_carry_line(const struct usk_carry *c, size_t line);
-/** By how much the clock was set forward before a piece: between these. */
-struct usk_raw usk_carry_step(const struct usk_carry *c, size_t piece);
+/** The least and the most of unwrapped stamps that were shown between two moments of the raw clock.
+ */
+struct usk_raw usk_carry_shown_between(const struct usk_carry *c, int64_t from_ns, int64_t to_ns);
+
+/* Where a clock was set. */
+struct usk_set {
+	int64_t from_ns,
+		to_ns;	    /* unwrapped stamps: earlier ones are of before, later ones of behind */
+	struct usk_raw by;  /* it was set forward by so much */
+	int64_t shifted_ns; /* of which unwrapped time leaves out this, as stamps show it */
+};
+/** Before a piece, which is not the first. */
+struct usk_set usk_carry_set(const struct usk_carry *c, size_t piece);
+
+/** How fast the raw clock ran about an unwrapped stamp: raw - recorded for each unit recorded. */
+struct usk_slopes usk_carry_slopes(const struct usk_carry *c, int64_t ns);
 
 /** Unwrapped stamps between which what usk_carry_raw() tells is straight, sorted; *out is handed
  * over. */

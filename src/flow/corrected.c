@@ -39,6 +39,8 @@ struct judging {
 	struct usk_map **one_sided; /* of clocks that are bounded on one side */
 	const struct usk_graph_problem *problem;
 	uint64_t judged; /* messages of pairs whose clocks are both known */
+	bool logged;	 /* clocks have logs: it is solved on raw clocks, and published by stamps */
+	bool published;	 /* maps are what is published */
 	struct usk_err *err;
 };
 
@@ -139,14 +141,26 @@ static bool may_exclude(const struct judging *x, size_t pair)
 		(has_bound(x, s->b, false) && has_bound(x, s->a, true)));
 }
 
-static struct usk_msg *outliers_of(const struct parties *p, const struct usk_pair *pair)
+/* A message, on the clocks that the maps are of. */
+static struct usk_msg on_maps(const struct judging *x, const struct usk_msg *m)
+{
+	return x->published ? *m : usk_carried_msg(x->p, m);
+}
+
+static struct usk_msg *outliers_of(const struct judging *x, const struct usk_pair *pair)
 {
 	struct usk_msg *out = usk_alloc(pair->n_outliers + 1, sizeof *out);
 	for (size_t i = 0; i < pair->n_outliers; i++) {
-		out[i] = usk_carried_msg(p, &pair->outlier[i].msg);
+		out[i] = on_maps(x, &pair->outlier[i].msg);
 	}
 	qsort(out, pair->n_outliers, sizeof *out, usk_msg_order);
 	return out;
+}
+
+/* Who gets the messages while they are judged: by the maps that are published. */
+static const struct usk_sink *sink_of(const struct judging *x)
+{
+	return x->p->kept || x->logged != x->published ? NULL : x->p->opt->messages;
 }
 
 static void begin(void *ctx, size_t pair, struct reading *r)
@@ -156,19 +170,20 @@ static void begin(void *ctx, size_t pair, struct reading *r)
 	if (comparable(x, s)) {
 		r->judge.map_a = x->map[s->a];
 		r->judge.map_b = x->map[s->b];
-		r->judge.with_delays = r->judge.keep_inverted = r->placed = true;
-		r->reference = x->c->clock[s->a].reference;
+		r->judge.with_delays = r->placed = true;
+		r->judge.keep_inverted = !x->published;
 		/* Who is wrong is not judged. */
-		r->judge.left_out = outliers_of(x->p, &x->c->pair[pair]);
+		r->judge.left_out = outliers_of(x, &x->c->pair[pair]);
 		r->judge.n_left_out = x->c->pair[pair].n_outliers;
-	} else if (may_exclude(x, pair)) {
+	} else if (!x->published && may_exclude(x, pair)) {
 		r->judge.map_a = bounds_of(x, s->a);
 		r->judge.map_b = bounds_of(x, s->b);
 		r->judge.by_bounds = true;
-		r->judge.left_out = outliers_of(x->p, &x->c->pair[pair]);
+		r->judge.left_out = outliers_of(x, &x->c->pair[pair]);
 		r->judge.n_left_out = x->c->pair[pair].n_outliers;
 	}
-	r->also = x->p->kept ? NULL : x->p->opt->messages;
+	r->published = x->published;
+	r->also = sink_of(x);
 }
 
 static void begin_kept(void *ctx, size_t pair, struct reading *r)
@@ -299,7 +314,7 @@ static enum usk_status judge(struct judging *x, const struct fitted *fitted)
 {
 	struct parties *p = x->p;
 	uint32_t *again = usk_alloc(p->n_pairs + 1, sizeof *again);
-	const struct usk_sink *sink = p->kept ? NULL : p->opt->messages;
+	const struct usk_sink *sink = sink_of(x);
 	enum usk_status status = USK_OK;
 	size_t n = 0;
 	x->judged = 0;
@@ -307,11 +322,11 @@ static enum usk_status judge(struct judging *x, const struct fitted *fitted)
 	x->c->evaluation.corrected_inversions = 0;
 	x->c->evaluation.too_fast = (struct usk_violations){ .count = 0 };
 	struct proving v = { x, fitted, usk_alloc(p->n_pairs + 1, sizeof *v.proved) };
-	usk_parallel(p->n_pairs, PAIRS, 0, prove_some, &v);
+	usk_parallel(x->published ? 0 : p->n_pairs, PAIRS, 0, prove_some, &v);
 	for (size_t i = 0; i < p->n_pairs; i++) {
 		const struct usk_pair *k = &x->c->pair[i];
 		x->judged += comparable(x, &p->pair[i]) ? k->a_to_b + k->b_to_a : 0;
-		if (!v.proved[i] || sink) {
+		if (!v.proved[i] || sink || x->published) {
 			again[n++] = (uint32_t)i;
 		}
 	}
@@ -382,7 +397,7 @@ static bool outlier_lacks(const struct judging *x, size_t pair)
 	const struct usk_pair *out = &x->c->pair[pair];
 	bool found = false;
 	for (size_t k = 0; k < out->n_outliers && !found && comparable(x, &x->p->pair[pair]); k++) {
-		struct usk_msg m = usk_carried_msg(x->p, &out->outlier[k].msg);
+		struct usk_msg m = on_maps(x, &out->outlier[k].msg);
 		int64_t q = x->c->clock[m.to].resolution_ns;
 		found = lacks(x, &m) > (q > 1 ? q : 0);
 	}
@@ -478,9 +493,48 @@ static enum usk_status solve_and_judge(struct judging *x, const struct fitted *f
 			break;
 		}
 	}
-	if (!status && x->n_stuck) {
+	/* By raw clocks only: the stamps of such a message may be in order, or tell that they are
+	 * not. */
+	if (!status && x->n_stuck && !x->logged) {
 		set_aside(x);
 		status = judge(x, fitted);
+	}
+	return status;
+}
+
+static void measure_delays(const struct judging *x, const struct fitted *fitted)
+{
+	struct usk_evaluation *e = &x->c->evaluation;
+	for (size_t i = 0; i < x->p->n_pairs; i++) {
+		uint32_t a = x->p->pair[i].a, b = x->p->pair[i].b;
+		struct usk_pair *out = &x->c->pair[i];
+		usk_delay_samples_pair(&fitted[i].samples, known(x, a) && known(x, b), x->map[a],
+				       x->map[b], out);
+		e->broadcasts_recorded =
+			usk_differences_add(e->broadcasts_recorded, out->broadcasts_recorded);
+		e->broadcasts_corrected =
+			usk_differences_add(e->broadcasts_corrected, out->broadcasts_corrected);
+	}
+}
+
+/* The answer by stamps as recorded, judged as it is published: a log's lines are as wide as their
+ * brackets, and around a step no estimate knows when it was. */
+static enum usk_status publish(struct judging *x, const struct fitted *fitted)
+{
+	x->published = true;
+	usk_carried_answer(x->c, x->p);
+	maps_free(x);
+	maps_new(x);
+	enum usk_status status = judge(x, fitted);
+	const uint64_t n = x->c->evaluation.corrected_inversions;
+	if (!status && n) {
+		usk_flow_note(&x->c->note, &x->c->n_notes,
+			      usk_format("%llu message%s received before %s sent after the "
+					 "correction, too: when exactly between two of its lines "
+					 "a logged clock was stepped or slewed is not known; the "
+					 "error bounds hold there",
+					 (unsigned long long)n, n == 1 ? " is" : "s are",
+					 n == 1 ? "it was" : "they were"));
 	}
 	return status;
 }
@@ -493,10 +547,17 @@ enum usk_status usk_judge_corrected(struct parties *p, const struct fitted *fitt
 	const struct usk_sink *sink = p->opt->messages;
 	x.map = usk_alloc(p->n, sizeof(struct usk_map *));
 	x.one_sided = usk_alloc(p->n, sizeof(struct usk_map *));
+	for (size_t i = 0; i < p->n; i++) {
+		x.logged = x.logged || p->party[i].carry;
+	}
 	problem->drawn = usk_alloc(2 * p->n, sizeof *problem->drawn);
 	enum usk_status status = solve_and_judge(&x, fitted, problem);
 	free(problem->drawn);
 	problem->drawn = NULL;
+	if (!status) {
+		measure_delays(&x, fitted);
+	}
+	status = !status && x.logged ? publish(&x, fitted) : status;
 	status = status ? status : count_outliers(&x);
 	if (!status && p->kept) {
 		status = hand_over(&x, fitted);
@@ -509,18 +570,7 @@ enum usk_status usk_judge_corrected(struct parties *p, const struct fitted *fitt
 		p->work_done = p->work_all;
 		usk_parties_progress(p, 0);
 	}
-	struct usk_evaluation *e = &c->evaluation;
-	for (size_t i = 0; i < p->n_pairs && !status; i++) {
-		uint32_t a = p->pair[i].a, b = p->pair[i].b;
-		struct usk_pair *out = &c->pair[i];
-		usk_delay_samples_pair(&fitted[i].samples, known(&x, a) && known(&x, b), x.map[a],
-				       x.map[b], out);
-		e->broadcasts_recorded =
-			usk_differences_add(e->broadcasts_recorded, out->broadcasts_recorded);
-		e->broadcasts_corrected =
-			usk_differences_add(e->broadcasts_corrected, out->broadcasts_corrected);
-	}
-	struct usk_violations *v = &e->too_fast;
+	struct usk_violations *v = &c->evaluation.too_fast;
 	v->percent = v->count ? 100.0 * (double)v->count / (double)x.judged : 0;
 	maps_free(&x);
 	free(x.map);

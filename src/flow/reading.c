@@ -162,12 +162,7 @@ static void place(const struct reading *r, const struct block *b, struct usk_cor
 		};
 	}
 	if (r->placed) {
-		const struct party *reference = &party[r->reference];
 		correct(r, b->on, b->n, at);
-		for (size_t i = 0; i < b->n && reference->carry; i++) {
-			at[i].sent_ns = usk_carried_from(reference, at[i].sent_ns);
-			at[i].received_ns = usk_carried_from(reference, at[i].received_ns);
-		}
 	}
 }
 
@@ -229,7 +224,7 @@ static bool put(void *ctx, const struct usk_msg *msg, size_t n)
 				kept[x.n++] = msg[i];
 			}
 		}
-		if (a->carry || b->carry) {
+		if (!r->published && (a->carry || b->carry)) {
 			for (size_t i = 0; i < x.n; i++) {
 				on[i] = usk_carried_msg(s->parties, &x.msg[i]);
 			}

@@ -37,7 +37,7 @@ struct reading {
 	const struct usk_sink *also;	 /* the caller's; its start() and keep() are not called */
 	bool judged;			 /* that was done before: they are handed over only */
 	bool placed;			 /* both clocks have an estimate: judge's maps */
-	uint32_t reference;		 /* of both, then */
+	bool published;			 /* they are of stamps, also where clocks have logs */
 	bool keep;			 /* all messages, for estimators that need them */
 	struct usk_msg *msg;
 	size_t n_msgs, cap_msgs;

@@ -9,6 +9,7 @@
  */
 #include "flow/reading.h"
 #include "flow/share.h"
+#include "write/write.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -396,7 +397,6 @@ static enum usk_status sync(struct sync *x)
 	const bool stays = !status && !x->no_line && !x->served;
 	status = stays ? solve(x) : status;
 	if (!status && stays) {
-		usk_carried_answer(x->c, x->p);
 		usk_flow_explain(x->c, x->p, x->fitted);
 		measure_widths(x->c);
 		usk_flow_recorded(x->c, x->p);
@@ -494,6 +494,8 @@ static enum usk_status run(struct usk_trace *const *trace, size_t n,
 	struct sync x = { .p = &p, .c = clocks_of(&p), .err = err };
 	const char *method = p.method->name;
 	status = rest(&x);
+	const bool whole = !status && !x.no_line && !x.served;
+	status = whole ? usk_clocks_sound(x.c, err) : status;
 	if (status || x.no_line || x.served) {
 		usk_clocks_free(x.c);
 	} else {

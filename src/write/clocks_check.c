@@ -2,11 +2,15 @@
 /*
  * clocks_check.c - what has to hold of a clock that was read
  *
- * In    a clock out of clocks.json, each of its keys of the right kind
+ * In    a clock out of clocks.json, each of its keys of the right kind; an answer of our own
  * Out   a sentence if it is not sound; what others need not write is filled in
  * Why   apply and convert trust the knots: what is wrong is found here and nowhere later
  */
 #include "write/fields.h"
+#include "write/write.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 /* What usk_map_new() relies on. before: the knot to the left in the same epoch, or NULL. */
 static void check_knot(struct reader *r, const struct place *at, const struct usk_clock *k,
@@ -190,4 +194,49 @@ void usk_clock_check(struct reader *r, const struct place *at, void *clock)
 			"are of epoch %u, yet neither set_back nor jumps say where it begins",
 			k->knot[k->n_knots - 1].epoch);
 	}
+}
+
+static void *copy_of(const void *from, size_t n, size_t size)
+{
+	void *to = usk_alloc(n + 1, size);
+	if (n) {
+		memcpy(to, from, n * size);
+	}
+	return to;
+}
+
+/* As it would be read, but for what reading fills in. */
+static void check_own(struct reader *r, size_t i, struct usk_clock *read)
+{
+	const struct place list = { NULL, "clocks", 0 }, at = { &list, NULL, i };
+	const struct usk_clock own = *read;
+	read->jump = copy_of(own.jump, own.n_jumps, sizeof *own.jump);
+	read->set_back = copy_of(own.set_back, own.n_set_backs, sizeof *own.set_back);
+	usk_clock_check(r, &at, read);
+	bool same = read->n_set_backs == own.n_set_backs;
+	for (size_t k = 0; k < own.n_jumps; k++) {
+		same = same && read->jump[k].end_epoch == own.jump[k].end_epoch;
+	}
+	if (!same) {
+		usk_json_wrong(r, &at, "jumps", "fall where no epoch begins");
+	}
+	free(read->jump);
+	free(read->set_back);
+}
+
+enum usk_status usk_clocks_sound(const struct usk_clocks *c, struct usk_err *err)
+{
+	struct usk_err why = { 0 };
+	struct usk_clocks read = *c;
+	struct reader r = { .c = &read, .err = &why };
+	read.clock = copy_of(c->clock, c->n_clocks, sizeof *c->clock);
+	for (size_t i = 0; i < c->n_clocks; i++) {
+		check_own(&r, i, &read.clock[i]);
+	}
+	free(read.clock);
+	return r.status ? usk_fail(err, r.status, 0,
+				   "the answer failed its own check, so nothing is written: %s; "
+				   "this is a defect of unskew: please report it",
+				   why.msg)
+			: USK_OK;
 }

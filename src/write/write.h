@@ -20,6 +20,8 @@ char *usk_visible(const char *text, bool lines);
 /** The clocks.json at path; the sentence of a failure begins with it. Free with usk_clocks_free().
  */
 enum usk_status usk_clocks_read(const char *path, struct usk_clocks **out, struct usk_err *err);
+/** Would an answer of our own be refused where clocks.json is read? USK_EINPUT and why, if so. */
+enum usk_status usk_clocks_sound(const struct usk_clocks *c, struct usk_err *err);
 
 /** What c says of a trace: by its path, else of a clock's with interfaces of their own; or NULL. */
 const struct usk_trace_info *usk_clocks_trace(const struct usk_clocks *c, const char *path,

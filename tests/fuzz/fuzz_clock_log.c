@@ -15,14 +15,16 @@ static void check(const struct usk_carry *c, int64_t first, int64_t last)
 		if (r.lo_ns > r.hi_ns || (i && corner[i] <= corner[i - 1])) {
 			abort();
 		}
-		if (usk_carry_shown(c, r.lo_ns, false) > usk_carry_shown(c, r.lo_ns, true)) {
+		struct usk_raw shown = usk_carry_shown_between(c, r.lo_ns, r.hi_ns);
+		struct usk_slopes slopes = usk_carry_slopes(c, corner[i]);
+		if (shown.lo_ns > shown.hi_ns || slopes.least_e12 > slopes.most_e12) {
 			abort();
 		}
 	}
 	free(corner);
 	for (size_t p = 1; p < c->log.n_pieces; p++) {
-		struct usk_raw step = usk_carry_step(c, p);
-		if (step.lo_ns > step.hi_ns) {
+		struct usk_set s = usk_carry_set(c, p);
+		if (s.by.lo_ns > s.by.hi_ns || s.from_ns > s.to_ns) {
 			abort();
 		}
 	}
