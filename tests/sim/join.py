@@ -37,6 +37,7 @@ CASES = [
 	("plain", ["--hosts", "2"], None),
 	("nat", ["--hosts", "2", "--nat", "--tso", "--gro", "--loss", "1%"], None),
 	("pcapng", ["--hosts", "3", "--format", "pcapng"], None),
+	("flows", ["--hosts", "4", "--topology", "star", "--rate", "200"], None),
 	("sections", ["--hosts", "2", "--format", "pcapng", "--rate", "200"], twice),
 	("table", ["--hosts", "3", "--format", "table"], None),
 	("events", ["--hosts", "3", "--format", "table", "--rate", "100"], events),

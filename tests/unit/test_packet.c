@@ -20,6 +20,18 @@
 #define NO_CUT	 UINT32_MAX
 #define V4(host) (UINT64_C(0xffff00000000) | (host))
 
+/* The quick look says what decoding says, or nothing. */
+static void check_glance(const struct usk_record *r, uint16_t link, const struct usk_packet *is)
+{
+	struct usk_glance g;
+	memset(&g, 0x5a, sizeof g);
+	if (usk_packet_glance(r, link, &g)) {
+		assert_non_null(is);
+		assert_true(g.src == is->src.lo && g.dst == is->dst.lo);
+		assert_true(g.pick == usk_packet_pick(is));
+	}
+}
+
 /* A decoded packet; false: left out, and *counts says as what. The bytes lie in a block of their
  * own, cut after so many. */
 static bool decode_cut(const struct packet *p, uint32_t keep, uint32_t depth,
@@ -37,6 +49,7 @@ static bool decode_cut(const struct packet *p, uint32_t keep, uint32_t depth,
 	memset(out, 0x5a, sizeof *out);
 	memset(counts, 0, sizeof *counts);
 	bool good = usk_packet_decode(&r, p->link, (struct usk_depth){ depth, 0 }, out, counts);
+	check_glance(&r, p->link, good ? out : NULL);
 	free(data);
 	bytes_free(&b);
 	return good;
