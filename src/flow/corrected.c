@@ -385,8 +385,7 @@ static void set_aside(struct judging *x)
 		const struct stuck *k = &x->stuck[i];
 		struct usk_pair *out = &x->c->pair[k->pair];
 		out->outlier = usk_grow(out->outlier, out->n_outliers + 1, sizeof *out->outlier);
-		out->outlier[out->n_outliers++] =
-			(struct usk_outlier){ k->msg, lacks(x, &k->msg) };
+		out->outlier[out->n_outliers++] = (struct usk_outlier){ k->msg, lacks(x, &k->msg) };
 		x->c->counts.outliers++;
 	}
 }
