@@ -403,7 +403,6 @@ static enum usk_status start(struct usk_trace *t, struct usk_err *err)
 	s->swap = false;
 	s->section = 0;
 	s->simple = 0;
-	s->recent.n = 0;
 	usk_trace_forget_ifaces(t);
 	/* The interfaces are known before the first packet is asked for. */
 	size_t n;
