@@ -423,30 +423,72 @@ bool usk_course_contradict(struct usk_slope_range c, const struct usk_course_poi
 	return first->ceiling != second->ceiling && over * USK_E12 > d * slope;
 }
 
-void usk_calm_jump(const struct usk_part *p, int64_t wander_e12, int64_t max_skew_e12, bool of_b,
-		   int64_t from_ns, int64_t to_ns, struct usk_rise *out)
+static int64_t stamp_of(const struct usk_course *w, size_t i, bool of_b)
 {
-	struct usk_course w = { .part = p, .skew_e12 = max_skew_e12 };
-	struct usk_span s = { .to = SIZE_MAX };
-	bool any = false;
-	*out = (struct usk_rise){ USK_NONE, USK_NONE, { USK_NONE, USK_NONE } };
-	usk_course_of(&w, NULL, NULL);
-	for (size_t i = 0; i < w.n; i++) {
-		int64_t t = of_b ? usk_saturate((usk_i128)p->frame.local_ns + w.p[i].x)
-				 : usk_course_a_stamp(p, &w.p[i]);
-		if (t <= from_ns) {
-			s.from = i;
-			any = true;
-		} else if (t >= to_ns && s.to == SIZE_MAX) {
-			s.to = i;
+	return of_b ? usk_saturate((usk_i128)w->part->frame.local_ns + w->p[i].x)
+		    : usk_course_a_stamp(w->part, &w->p[i]);
+}
+
+void usk_calm_course_of(struct usk_calm_course *x, const struct usk_part *p, int64_t wander_e12,
+			int64_t max_skew_e12)
+{
+	struct usk_course *w = &x->w;
+	*w = (struct usk_course){ .part = p, .skew_e12 = max_skew_e12 };
+	usk_course_of(w, NULL, NULL);
+	const struct walk own = { .w = w, .own = true, .wander = wander_e12 };
+	struct cuts forth = walk(own, false), back = walk(own, true);
+	x->cone = cone_of(w, wander_e12, &forth, &back);
+	w->outlook = usk_course_outlook(w, x->cone);
+	free(forth.cut);
+	free(back.cut);
+	for (int b = 0; b < 2; b++) {
+		int64_t *most = usk_alloc(w->n + 1, sizeof *most);
+		int64_t *least = usk_alloc(w->n + 1, sizeof *least);
+		for (size_t i = 0; i < w->n; i++) {
+			int64_t t = stamp_of(w, i, b);
+			most[i] = i && most[i - 1] > t ? most[i - 1] : t;
+		}
+		for (size_t i = w->n; i-- > 0;) {
+			int64_t t = stamp_of(w, i, b);
+			least[i] = i + 1 < w->n && least[i + 1] < t ? least[i + 1] : t;
+		}
+		x->most[b] = most;
+		x->least[b] = least;
+	}
+}
+
+void usk_calm_course_free(struct usk_calm_course *x)
+{
+	for (int b = 0; b < 2; b++) {
+		free(x->most[b]);
+		free(x->least[b]);
+	}
+	usk_course_outlook_free(x->w.outlook);
+	free(x->w.p);
+}
+
+/* The first of n rising numbers that is over t. */
+static size_t first_over(const int64_t *rising, size_t n, int64_t t)
+{
+	size_t lo = 0, hi = n;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (rising[mid] <= t) {
+			lo = mid + 1;
+		} else {
+			hi = mid;
 		}
 	}
-	if (any && s.to != SIZE_MAX && s.from < s.to) {
-		const struct walk x = { .w = &w, .own = true, .wander = wander_e12 };
-		struct cuts forth = walk(x, false), back = walk(x, true);
-		*out = usk_course_rise(&w, cone_of(&w, wander_e12, &forth, &back), &s);
-		free(forth.cut);
-		free(back.cut);
-	}
-	free(w.p);
+	return lo;
+}
+
+void usk_calm_jump(const struct usk_calm_course *x, bool of_b, int64_t from_ns, int64_t to_ns,
+		   struct usk_rise *out)
+{
+	const size_t n = x->w.n, before = first_over(x->least[of_b], n, from_ns);
+	const int64_t until = to_ns > from_ns ? to_ns - 1 : from_ns;
+	const struct usk_span s = { .from = before - 1, .to = first_over(x->most[of_b], n, until) };
+	const bool both = before && s.to < n && s.from < s.to;
+	*out = both ? usk_course_rise(&x->w, x->cone, &s)
+		    : (struct usk_rise){ USK_NONE, USK_NONE, { USK_NONE, USK_NONE } };
 }

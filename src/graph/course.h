@@ -26,6 +26,7 @@ struct usk_course {
 	bool fixed; /* the wander is what it is */
 	bool ends;  /* messages at an end may be wrong */
 	bool slews; /* it is seen to be slewed: what a slew explains is no wrong message */
+	struct usk_outlook *outlook; /* NULL, or usk_course_outlook() */
 };
 
 /* Slopes that the offset may have. */
@@ -83,11 +84,29 @@ bool usk_course_carry(const struct usk_course *w, struct usk_slope_range c, bool
 		      struct usk_offsets *v);
 /** Brackets in which no clock of so much wander goes on, least in number; free() them. */
 struct usk_spans usk_course_spans(const struct usk_course *w, int64_t wander);
+/** For many questions by one range of slopes, which take O(log n) each then. O(n). */
+struct usk_outlook *usk_course_outlook(const struct usk_course *w, struct usk_slope_range c);
+void usk_course_outlook_free(struct usk_outlook *x);
 /** What the points up to `at`, or from it on, leave open there: floor and ceiling, e12. */
 struct usk_offsets usk_course_left_open(const struct usk_course *w, struct usk_slope_range c,
 					size_t at, bool behind);
 struct usk_rise usk_course_rise(const struct usk_course *w, struct usk_slope_range c,
 				const struct usk_span *s);
+/* The course of a pair, and the slopes that any calm stretch of it may have. */
+struct usk_calm_course {
+	struct usk_course w;
+	struct usk_slope_range cone;
+	/* By clock of the pair, a, b: the most that it showed at points up to each, the least that it
+	 * showed from each on. */
+	int64_t *most[2], *least[2];
+};
+void usk_calm_course_free(struct usk_calm_course *x);
+/** O(n log n). */
+void usk_calm_course_of(struct usk_calm_course *x, const struct usk_part *p, int64_t wander_e12,
+			int64_t max_skew_e12);
+/** Between two stamps of a clock of the pair, b or a, without showing in its messages. */
+void usk_calm_jump(const struct usk_calm_course *x, bool of_b, int64_t from_ns, int64_t to_ns,
+		   struct usk_rise *out);
 /* Points by number, floors before ceilings, who was under way for longest first but for what the
  * clock did. */
 struct usk_flights {

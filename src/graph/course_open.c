@@ -31,10 +31,120 @@ static void take_in(struct usk_offsets *v, const struct usk_course_point *p,
 	}
 }
 
+/* Of some points the most that floors, and the least that ceilings say, at x = 0. */
+struct says {
+	usk_i128 lo, hi;
+};
+
+static const struct says nothing = { -USK_INF, USK_INF }, other_event = { USK_INF, -USK_INF };
+
+/* A tree for each side: node 1 is of all points, 2 k and 2 k + 1 are the halves of k, those from
+ * `leaves` on are one point each, from the nearest to the farthest. */
+struct usk_outlook {
+	size_t leaves;
+	struct says *node[2]; /* before, behind */
+};
+
+static struct says together(struct says a, struct says b)
+{
+	return (struct says){ a.lo > b.lo ? a.lo : b.lo, a.hi < b.hi ? a.hi : b.hi };
+}
+
+static struct says alone(const struct usk_course_point *p, struct usk_slope_range c, bool behind)
+{
+	struct usk_offsets v = { .has = { true, true }, .lo = -USK_INF, .hi = USK_INF };
+	take_in(&v, p, c, 0, behind);
+	return (struct says){ v.lo, v.hi };
+}
+
+static size_t leaf_of(const struct usk_course *w, size_t i, bool behind)
+{
+	return behind ? i : w->n - 1 - i;
+}
+
+struct usk_outlook *usk_course_outlook(const struct usk_course *w, struct usk_slope_range c)
+{
+	struct usk_outlook *out = usk_alloc(1, sizeof *out);
+	for (out->leaves = 1; out->leaves < w->n;) {
+		out->leaves *= 2;
+	}
+	for (int behind = 0; behind < 2; behind++) {
+		struct says *node = usk_grow(NULL, 2 * out->leaves, sizeof *node);
+		for (size_t i = 0; i < out->leaves; i++) {
+			node[out->leaves + i] = nothing;
+		}
+		for (size_t i = 0; i < w->n; i++) {
+			const size_t last = behind ? i : i + 1;
+			const bool fresh = last < w->n && w->p[last].fresh;
+			node[out->leaves + leaf_of(w, i, behind)] =
+				fresh ? other_event : alone(&w->p[i], c, behind);
+		}
+		for (size_t k = out->leaves; --k;) {
+			node[k] = together(node[2 * k], node[2 * k + 1]);
+		}
+		out->node[behind] = node;
+	}
+	return out;
+}
+
+void usk_course_outlook_free(struct usk_outlook *x)
+{
+	if (x) {
+		free(x->node[0]);
+		free(x->node[1]);
+		free(x);
+	}
+}
+
+/* False: it contradicts what is known. more: at x = `at` hi is by so much over what it is at 0. */
+static bool take(struct says *known, struct says x, usk_i128 more)
+{
+	const struct says all = together(*known, x);
+	const bool good = all.lo == -USK_INF || all.hi == USK_INF || all.lo <= all.hi + more;
+	*known = good ? all : *known;
+	return good;
+}
+
+/* From leaf k on as far as nothing contradicts, by the largest nodes. */
+static struct says take_from(const struct usk_outlook *x, bool behind, size_t k, usk_i128 more,
+			     struct says known)
+{
+	const struct says *node = x->node[behind];
+	for (k += x->leaves; k & (k - 1); k++) {
+		while (!(k & 1)) {
+			k /= 2;
+		}
+		if (!take(&known, node[k], more)) {
+			while (k < x->leaves) {
+				k *= 2;
+				k += take(&known, node[k], more);
+			}
+			break;
+		}
+	}
+	return known;
+}
+
+static struct usk_offsets look_from(const struct usk_course *w, struct usk_slope_range c, size_t at,
+				    bool behind)
+{
+	const usk_i128 x = w->p[at].x;
+	const usk_i128 lo = x * (behind ? c.fast_e12 : c.slow_e12);
+	const usk_i128 hi = x * (behind ? c.slow_e12 : c.fast_e12);
+	const struct says known = take_from(w->outlook, behind, leaf_of(w, at, behind) + 1, hi - lo,
+					    alone(&w->p[at], c, behind));
+	return (struct usk_offsets){ .has = { known.lo > -USK_INF, known.hi < USK_INF },
+				     .lo = known.lo + lo,
+				     .hi = known.hi + hi };
+}
+
 struct usk_offsets usk_course_left_open(const struct usk_course *w, struct usk_slope_range c,
 					size_t at, bool behind)
 {
 	struct usk_offsets v = { .has = { false } };
+	if (w->outlook) {
+		return look_from(w, c, at, behind);
+	}
 	for (size_t i = at;; i = behind ? i + 1 : i - 1) {
 		const struct usk_course_point *p = &w->p[i];
 		struct usk_offsets next = v;

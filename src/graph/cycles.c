@@ -4,7 +4,7 @@
  *
  * In    an event whose lo is over its hi, or a message in its likeliest sense that bounds exclude
  * Out   breaks of clocks, more wander, messages left out
- * Not   what a pair shows by itself, and whose it was (conflict.c)
+ * Not   what a pair shows by itself, and whose it was (conflict.c, blame.c)
  *
  * Where lo(e) is over hi(e) the two paths that say so are a negative cycle: its messages and
  * stretches cannot all be true, and nothing says which. So its stretches are broken, as a step may

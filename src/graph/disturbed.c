@@ -6,7 +6,7 @@
  * Out   brackets in which no calm clock goes on, the wander outside them, outliers
  * Why   it needs no other clock, and what is found here is beyond doubt: in a bracket lie two
  *       messages that no clock of the model can have exchanged
- * Not   whose clock it was (conflict.c), what only circles of pairs show (cycles.c)
+ * Not   whose clock it was (blame.c), what only circles of pairs show (cycles.c)
  */
 #include "graph/course.h"
 
@@ -289,9 +289,11 @@ void usk_calm_of(const struct usk_part *p, const struct usk_calm_model *m,
 	out->n_brackets = s.n;
 	out->bracket = usk_alloc(s.n + 1, sizeof *out->bracket);
 	struct usk_flights f = s.n ? usk_course_flights(&w) : (struct usk_flights){ NULL, 0 };
+	w.outlook = s.n ? usk_course_outlook(&w, s.cone) : NULL;
 	for (size_t k = 0; k < s.n; k++) {
 		out->bracket[k] = bracket_of(&w, s.cone, &s.span[k], &f);
 	}
+	usk_course_outlook_free(w.outlook);
 	free(f.point);
 	free(s.span);
 	free(w.p);

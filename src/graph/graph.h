@@ -214,11 +214,6 @@ struct usk_rise {
 	int64_t likely_ns[2];
 };
 
-/** Between two stamps of a clock of the pair, b or a, without showing in its messages. O(n log n).
- */
-void usk_calm_jump(const struct usk_part *p, int64_t wander_e12, int64_t max_skew_e12, bool of_b,
-		   int64_t from_ns, int64_t to_ns, struct usk_rise *out);
-
 /* Rates are free within the skew limit for so long on either side of a bracket: slews have tails
  * that no message shows (doc/guarantees.md has the measurements). */
 #define USK_MARGIN_NS INT64_C(60000000000)

@@ -5,7 +5,7 @@
  * In    brackets of pairs with the reference, and whose they may be; breaks that its records tell
  * Out   breaks of all other clocks, wherever they may have been then; messages that were in flight
  * Why   the reference is right by definition, so whatever it does appears in the others' offsets
- * Not   whose a bracket was (conflict.c)
+ * Not   whose a bracket was (blame.c)
  */
 #include "graph/work.h"
 

@@ -411,7 +411,7 @@ void usk_solve_island(struct usk_work *w)
 	}
 	if (!solve_by_hulls(w)) {
 		usk_build(w);
-		usk_conflict_blame(w);
+		usk_blame(w);
 		bound(w);
 	}
 	round_bounds(w);

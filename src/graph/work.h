@@ -130,7 +130,12 @@ struct usk_work {
 	size_t n_breaks, cap_breaks;
 	struct usk_seen *seen;
 	size_t n_seen;
-	int64_t *wander_e12; /* by clock */
+	struct usk_seen_order { /* by where they begin */
+		uint32_t seen;
+		usk_i128 latest; /* end of it and of all before */
+	} * by_begin;
+	struct usk_calm_course *course; /* by pair, once they are asked whose brackets were */
+	int64_t *wander_e12;		/* by clock */
 	struct usk_left_out {
 		uint32_t from, to; /* events */
 	} * left_out;		   /* messages that contradict others by themselves */
@@ -341,6 +346,13 @@ static inline bool usk_is_straight(const struct usk_work *w, uint32_t k)
 	return w->straight && (w->straight[k].n[0] || w->straight[k].n[1]);
 }
 
+/* ---- blame.c ------------------------------------------------------------------------------------
+ */
+
+/** Whose brackets were: may_be of each; breaks in all clocks where it may be the reference's. Needs
+ * events, and spoils bounds. */
+void usk_blame(struct usk_work *w);
+
 /* ---- conflict.c ---------------------------------------------------------------------------------
  */
 
@@ -350,9 +362,8 @@ void usk_conflict_look(struct usk_work *w);
 bool usk_conflict_contradicted(const struct usk_work *w, size_t pair);
 /** The reference; what pairs show against it, and records: breaks. Wanders of clocks. */
 void usk_conflict_begin(struct usk_work *w);
-/** Whose brackets were: may_be of each; breaks in all clocks where it may be the reference's. Needs
- * events, and spoils bounds. */
-void usk_conflict_blame(struct usk_work *w);
+/** How many of a pair's clocks may wander against the reference. */
+int usk_may_wander(const struct usk_work *w, const struct usk_graph_pair *p);
 /** One more break; none of the reference's own. */
 void usk_break_add(struct usk_work *w, struct usk_break b);
 /** The break of a bracket, by its number, of a clock whose T rose in it or fell. */

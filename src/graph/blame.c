@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * blame.c - whose a bracket was that a pair shows
+ *
+ * In    brackets of pairs, bounds by order alone, what other pairs of their clocks say
+ * Out   which clocks may have done it, and which it was, as is certain or likely
+ * Why   bands need no blame: a break is put into every clock that may have done it, and costs next
+ *       to nothing where messages stand on both sides. It is for the report, and to spare clocks
+ *       that other messages clear
+ * Not   what breaks are there (conflict.c)
+ */
+#include "graph/course.h"
+
+#include <stdlib.h>
+
+/* When a clock showed a stamp of its own, at the earliest or at the latest. */
+static usk_i128 time_of(const struct usk_work *w, uint32_t k, int64_t ns, bool latest)
+{
+	uint32_t i = usk_event_behind(w, k, (usk_i128)ns - 1);
+	i -= i == w->first[k + 1];
+	return k == w->reference ? usk_e12(ns) : latest ? w->hi[i] : w->lo[i];
+}
+
+/* Did a clock's T rise in it, if it was that clock's? */
+bool usk_seen_rises_for(const struct usk_seen *s, uint32_t k)
+{
+	return s->at.rises == (s->b == k);
+}
+
+bool usk_seen_has(const struct usk_seen *s, uint32_t k)
+{
+	return s->a == k || s->b == k;
+}
+
+/* Was the reference set back in it, if it was the reference? */
+bool usk_seen_sets_back(const struct usk_work *w, const struct usk_seen *s)
+{
+	return usk_seen_has(s, w->reference) && usk_seen_rises_for(s, w->reference);
+}
+
+/* Between which times of the reference it lay: of both clocks one may be known better. If it is the
+ * reference that was set back it showed less behind it than before, by as much. */
+static void place(const struct usk_work *w, struct usk_seen *s)
+{
+	usk_i128 from = time_of(w, s->a, s->at.a0_ns, false);
+	usk_i128 to = time_of(w, s->a, s->at.a1_ns, true);
+	s->from = time_of(w, s->b, s->at.b0_ns, false);
+	s->to = time_of(w, s->b, s->at.b1_ns, true);
+	s->from = from > s->from ? from : s->from;
+	s->to = to < s->to ? to : s->to;
+	if (usk_seen_sets_back(w, s)) {
+		s->from -= usk_e12(usk_bracket_farthest(&s->at));
+		s->to += usk_e12(usk_bracket_farthest(&s->at));
+	}
+}
+
+static bool overlap(const struct usk_seen *s, const struct usk_seen *t)
+{
+	return !s->at.doubted && !t->at.doubted && s->from <= t->to && t->from <= s->to;
+}
+
+static int by_from(const void *pa, const void *pb, void *ctx)
+{
+	const struct usk_seen *seen = ctx;
+	const struct usk_seen *a = &seen[*(const uint32_t *)pa], *b = &seen[*(const uint32_t *)pb];
+	return (a->from > b->from) - (a->from < b->from);
+}
+
+/* So that few are asked whether they overlap. */
+static void order_seen(struct usk_work *w)
+{
+	struct usk_seen_order *o = w->by_begin = usk_alloc(w->n_seen + 1, sizeof *o);
+	uint32_t *which = usk_alloc(w->n_seen + 1, sizeof *which);
+	for (uint32_t i = 0; i < w->n_seen; i++) {
+		which[i] = i;
+	}
+	if (w->n_seen) {
+		qsort_r(which, w->n_seen, sizeof *which, by_from, w->seen);
+	}
+	for (size_t i = 0; i < w->n_seen; i++) {
+		const usk_i128 to = w->seen[which[i]].to;
+		o[i] = (struct usk_seen_order){ which[i],
+						i && o[i - 1].latest > to ? o[i - 1].latest : to };
+	}
+	free(which);
+}
+
+/* The next one that may overlap s, from *at on, which is w->n_seen at first; NULL: there is no more.
+ */
+static const struct usk_seen *next_near(const struct usk_work *w, const struct usk_seen *s,
+					size_t *at)
+{
+	if (*at == w->n_seen) {
+		size_t lo = 0;
+		while (lo < *at) {
+			size_t mid = lo + (*at - lo) / 2;
+			if (w->seen[w->by_begin[mid].seen].from <= s->to) {
+				lo = mid + 1;
+			} else {
+				*at = mid;
+			}
+		}
+	}
+	return *at && w->by_begin[*at - 1].latest >= s->from ? &w->seen[w->by_begin[--*at].seen]
+							     : NULL;
+}
+
+/* By how much a clock jumped that was set in a bracket, another pair may say otherwise: time that
+ * it skips, or shows twice, passes by its own stamps, at no rate that it ever had. */
+static usk_i128 told_apart(const struct usk_work *w, const struct usk_seen *s)
+{
+	usk_i128 rate = 2 * (usk_i128)w->p->max_skew_e12;
+	return usk_ceil_div(usk_bracket_farthest(&s->at) * rate, USK_E12);
+}
+
+/* By how much rates of a pair's clocks may change where it is asked what did not happen to them. A
+ * pair that needs more than is assumed does show something, which may have been just that: then no
+ * more is known of rates than the limit. */
+static int64_t known_wander(const struct usk_work *w, size_t i)
+{
+	const struct usk_graph_problem *p = w->p;
+	int64_t used = w->calm[i].wander_e12 > 1 ? w->calm[i].wander_e12 : 1;
+	int64_t assumed = usk_may_wander(w, &p->pair[i]) * p->model.wander_e12;
+	return p->model.kind == USK_WANDER && used > assumed ? p->max_skew_e12 : used;
+}
+
+/* What pair i, another one of clock k, says of the clock's time in a bracket; and by how much it
+ * rose there if it was this clock's. */
+static struct usk_rise other_says(const struct usk_work *w, const struct usk_seen *s, uint32_t k,
+				  size_t i, int64_t size[2])
+{
+	const struct usk_graph_pair *p = &w->p->pair[i];
+	bool of_b = s->b == k;
+	/* Of the clock as this pair has it: the other way round if it is the other side. */
+	bool same = (p->b == k) == of_b;
+	struct usk_rise rise;
+	struct usk_calm_course *course = &w->course[i];
+	if (!course->w.part) {
+		usk_calm_course_of(course, p->part, known_wander(w, i), w->p->max_skew_e12);
+	}
+	usk_calm_jump(course, p->b == k, of_b ? s->at.b0_ns : s->at.a0_ns,
+		      of_b ? s->at.b1_ns : s->at.a1_ns, &rise);
+	usk_i128 more = told_apart(w, s);
+	size[0] = usk_saturate((same ? s->at.least_ns : -(usk_i128)s->at.most_ns) - more);
+	size[1] = usk_saturate((same ? s->at.most_ns : -(usk_i128)s->at.least_ns) + more);
+	return rise;
+}
+
+static bool is_other(const struct usk_work *w, const struct usk_seen *s, uint32_t k, size_t i)
+{
+	const struct usk_graph_pair *p = &w->p->pair[i];
+	return w->tied[i] && i != s->pair && (p->a == k || p->b == k);
+}
+
+static bool sized(const struct usk_seen *s)
+{
+	return s->at.least_ns != USK_NONE && s->at.most_ns != USK_NONE;
+}
+
+/* Would another pair of the clock have shown it, and does not? */
+static bool cleared(const struct usk_work *w, const struct usk_seen *s, uint32_t k)
+{
+	for (size_t i = 0; i < w->p->n_pairs && sized(s); i++) {
+		int64_t size[2];
+		if (!is_other(w, s, k, i)) {
+			continue;
+		}
+		struct usk_rise r = other_says(w, s, k, i, size);
+		if ((r.most_ns != USK_NONE && size[0] > r.most_ns) ||
+		    (r.least_ns != USK_NONE && size[1] < r.least_ns)) {
+			const struct usk_seen *t;
+			bool shown = false;
+			for (size_t at = w->n_seen; !shown && (t = next_near(w, s, &at));) {
+				shown = t->pair == i && overlap(t, s);
+			}
+			if (!shown) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+/*
+ * How many more other pairs of the clock say that it was this one's than that it was not, by their
+ * fastest messages of both directions: nearer to what was seen or to nothing. Where one direction
+ * says this and the other one that they do not tell: by the mean of both a single message that was
+ * slow would.
+ */
+static int likely(const struct usk_work *w, const struct usk_seen *s, uint32_t k)
+{
+	int votes = 0;
+	for (size_t i = 0; i < w->p->n_pairs && sized(s); i++) {
+		int64_t size[2];
+		if (!is_other(w, s, k, i)) {
+			continue;
+		}
+		struct usk_rise r = other_says(w, s, k, i, size);
+		bool up = size[0] > 0;
+		usk_i128 least = up ? size[0] : -(usk_i128)size[1];
+		usk_i128 a = r.likely_ns[0], b = r.likely_ns[1];
+		bool seen[] = { 2 * (up ? a : -a) > least, 2 * (up ? b : -b) > least };
+		if (least > 0 && r.likely_ns[0] != USK_NONE && r.likely_ns[1] != USK_NONE &&
+		    seen[0] == seen[1]) {
+			votes += seen[0] ? 1 : -1;
+		}
+	}
+	return votes;
+}
+
+static bool placed(const struct usk_seen *s)
+{
+	return s->from > -USK_INF && s->to < USK_INF;
+}
+
+/* Do two brackets of a clock say that it was set by as much at one time? What is unknown of either
+ * says nothing. */
+static bool alike(const struct usk_work *w, const struct usk_seen *s, const struct usk_seen *t,
+		  uint32_t k)
+{
+	usk_i128 more = told_apart(w, s);
+	bool same = (s->b == k) == (t->b == k);
+	usk_i128 least = same ? t->at.least_ns : -(usk_i128)t->at.most_ns;
+	usk_i128 most = same ? t->at.most_ns : -(usk_i128)t->at.least_ns;
+	return placed(s) && placed(t) && overlap(s, t) && sized(s) && sized(t) &&
+	       least <= s->at.most_ns + more && s->at.least_ns - more <= most;
+}
+
+/* Whether other pairs of a bracket's clocks show the same, of a, of b. */
+struct shared {
+	bool by[2];
+};
+
+/* Does another pair of clock k show the same at the same time? With `theirs` it does not count if
+ * one of the other clock of that pair does, too. */
+static bool supported(const struct usk_work *w, size_t i, uint32_t k, const struct shared *theirs)
+{
+	const struct usk_seen *s = &w->seen[i], *t;
+	bool any = false;
+	for (size_t at = w->n_seen; !any && (t = next_near(w, s, &at));) {
+		any = t != s && usk_seen_has(t, k) && !usk_seen_has(t, s->a == k ? s->b : s->a) &&
+		      alike(w, s, t, k) && !(theirs && theirs[t - w->seen].by[t->a == k]);
+	}
+	return any;
+}
+
+/*
+ * That another pair of a clock would have shown it is certain. Two pairs of a clock that say the
+ * same make it likely that it was this one, unless one of them has as good a reason to be of its
+ * other clock.
+ */
+static void blame(struct usk_work *w)
+{
+	struct shared *shared = usk_alloc(w->n_seen + 1, sizeof *shared);
+	w->course = usk_alloc(w->p->n_pairs + 1, sizeof *w->course);
+	for (size_t i = 0; i < w->n_seen; i++) {
+		place(w, &w->seen[i]);
+	}
+	order_seen(w);
+	for (size_t i = 0; i < w->n_seen; i++) {
+		shared[i].by[0] = supported(w, i, w->seen[i].a, NULL);
+		shared[i].by[1] = supported(w, i, w->seen[i].b, NULL);
+	}
+	for (size_t i = 0; i < w->n_seen; i++) {
+		struct usk_seen *s = &w->seen[i];
+		if (s->at.doubted) { /* if it was anything */
+			continue;
+		}
+		bool support[2] = { supported(w, i, s->a, shared), supported(w, i, s->b, shared) };
+		bool clear[2] = { cleared(w, s, s->a), cleared(w, s, s->b) };
+		bool known = clear[0] != clear[1], any = support[0] || support[1];
+		int more = known || any ? 0 : likely(w, s, s->a) - likely(w, s, s->b);
+		s->sure = known || any;
+		for (int k = 0; k < 2; k++) {
+			s->excluded[k] = clear[k] && !clear[!k];
+			s->may_be[k] = known ? !clear[k]
+				       : any ? support[k]
+				       : k   ? more <= 0
+					     : more >= 0;
+		}
+	}
+	for (size_t i = 0; i < w->p->n_pairs; i++) {
+		usk_calm_course_free(&w->course[i]);
+	}
+	free(w->course);
+	free(w->by_begin);
+	free(shared);
+}
+
+void usk_bound_by_order(struct usk_work *w)
+{
+	for (uint32_t i = 0; i < w->n; i++) {
+		bool falls = w->cell[i].lower == USK_UNBOUNDED;
+		w->cell[i].lower = falls ? USK_UNBOUNDED : USK_MONOTONE;
+		w->cell[i].upper = USK_UNBOUNDED;
+	}
+	for (size_t k = 0; k < w->n_folds; k++) {
+		bool falls = w->fold[k].lower == USK_UNBOUNDED;
+		w->fold[k].lower = falls ? USK_UNBOUNDED : USK_MONOTONE;
+	}
+	usk_bounds_reset(w);
+	usk_propagate(w);
+}
+
+/*
+ * What lies before and behind what is told by order alone, as no rate is known yet that holds: no
+ * message is received before it is sent, and no clock's time falls.
+ */
+void usk_blame(struct usk_work *w)
+{
+	if (!w->n_seen && !w->p->back[w->reference].n) {
+		return;
+	}
+	usk_bound_by_order(w);
+	blame(w);
+	usk_break_by_reference(w);
+	usk_build_cells(w);
+}
