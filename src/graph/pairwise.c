@@ -62,12 +62,14 @@ static size_t events_of(const struct usk_work *w, uint32_t a, uint32_t b, struct
 	struct usk_ticks_of ta = usk_ticks_of(w, a), tb = usk_ticks_of(w, b);
 	unsigned f = ta.finer < tb.finer ? ta.finer : tb.finer;
 	uint64_t tick = tb.begin >> (tb.finer - f);
+	const uint64_t end = tb.end >> (tb.finer - f);
 	int64_t at = usk_tick_at(w, b, f, tick);
 	size_t n = 0;
 	for (uint32_t i = w->first[b]; i < w->first[b + 1]; i++) {
 		uint32_t p = w->peer[i], ea = USK_NO_EVENT;
 		bool edge = p != USK_NO_EVENT && w->owner[p] == a;
-		while (w->x[i] > at) {
+		/* An anchor may be of a time long before and behind all ticks. */
+		while (tick < end && w->x[i] > at) {
 			at = usk_tick_at(w, b, f, ++tick);
 		}
 		if (w->x[i] == at) {

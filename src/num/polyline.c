@@ -231,10 +231,11 @@ static struct usk_xy crossing(const struct left *left, const struct line *next, 
 	const struct line *a = &left->line;
 	double apart = (double)(next->p.y - (usk_i128)a->p.y) +
 		       slope(next) * (double)((usk_i128)a->p.x - next->p.x);
-	double by = apart / (slope(a) - slope(next)) + ((double)a->p.x - (double)from);
-	double most = (double)left->e.x - (double)from;
+	double by = apart / (slope(a) - slope(next)) + (double)((usk_i128)a->p.x - from);
+	double most = (double)((usk_i128)left->e.x - from);
 	by = by > 0 ? by : 0; /* no number: parallel */
 	int64_t x = by < most ? from + (int64_t)(by + 0.5) : left->e.x;
+	x = x < left->e.x ? x : left->e.x;
 	return (struct usk_xy){ x, (int64_t)((at(a, x) + at(next, x) + 1) >> 1) };
 }
 

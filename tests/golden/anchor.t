@@ -32,3 +32,10 @@ Note: --anchor: what is stated of a and b contradicts their messages or another 
 Model wander: the rate of each clock is constant within 5 ppm, no two rates differ by more than
 500 ppm, no message takes less than its minimum delay (0 ns).
 The bounds are valid while these assumptions hold.
+# What is stated of a moment long before a clock's only message takes no longer than any other tie.
+$ (echo sender,receiver,sent_ns,received_ns; for s in 11 12 15 20 40 60; do echo a,b,${s}000000000,${s}005000000; echo b,a,${s}500000000,${s}505000000; done; echo b,c,50000000000,50001000000; echo c,d,50001000000,50001100000) >long.csv; timeout 30 unskew sync long.csv -r a --anchor c@10s=d@10.004s+-100us | head -5
+clock  quality    offset mid-trace (± bound)  drift, ppm       sent  received
+a      reference  0                           0                   6         6
+b      bounded    0.0 ms ± 10.1 ms            0 (-410 to 418)     7         6
+c      one-sided  at least -22.1 ms           -                   1         1
+d      one-sided  at least -22.3 ms           -                   0         1

@@ -12,7 +12,7 @@ $ cmp m.pcapng needed.pcapng && unskew sync -q t/host0.pcap t/host1.pcap --merge
 2092
 # Packets of a clock that was stepped fall together in the bracket of the step: these have comments.
 $ unskew simulate -q -o s --seconds 9 --seed 7 --resolution ns --rate 40 --step host1@5s:70ms; unskew sync -q s/host0.pcap s/host1.pcap --merge s.pcapng; grep -ao 'recorded 1[0-9]*[.][0-9]*' s.pcapng | wc -l
-3
+2
 # One capture alone keeps recorded stamps where they changed; the reference's are as they were.
 $ unskew simulate -q -o n --format pcapng --seconds 5 --seed 3 --offset 70ms --resolution ns; unskew apply -q c.json n/host0.pcapng n/host1.pcapng -o out; unskew apply -q c.json n/host1.pcapng -o plain.pcapng --comments none
 $ cmp n/host0.pcapng out/host0.pcapng && echo the same

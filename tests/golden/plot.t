@@ -4,8 +4,8 @@ $ unskew simulate -q --seconds 60 --rate 40 --format table --drift-ppm 21 --step
 $ unskew sync m.csv --plot host1 | tail -10
           host1 around its estimate: delays to host0 above, from it below
    100 us
-          .............................................. ......................
-
+          . ....... .................................... ......................
+           '       '
                                                         .
         0 ---------------------------------------------------------------------
 
@@ -15,8 +15,8 @@ $ unskew sync m.csv --plot host1 | tail -10
 $ LC_ALL=C.UTF-8 COLUMNS=60 unskew sync m.csv --plot host1 | tail -10
           host1: delays to host0 above, from it below
    100 us
-          ⢄⣀⣀⣀⡠⣀⣀⣀⣀⢄⣀⢄⣀⣀⣀⣀⣀⣀⠤⣀⣀⣀⣀⣀⣀⡠⣀⣀⣀⣀⣀⣀⠄⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀
-
+          ⠄⣀⣀⣀⡠⣀⡀⣀⣀⢄⣀⢄⣀⣀⣀⣀⣀⣀⠤⣀⣀⣀⣀⣀⣀⡠⣀⣀⣀⣀⣀⣀⠄⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀
+          ⠈     ⠈
                                           ⢀
         0 ─────────────────────────────────────────────────
 
@@ -47,8 +47,8 @@ $ unskew sync m.csv | grep -c 'from it below'
 $ script -qec 'stty cols 50; unskew sync m.csv' t.log >/dev/null; sed 1d t.log | tr -d '\r' | sed -n '/below/,/0 s/p'
           host1: delays to host0 above, from it below
    100 us
-          .......................... ............
-
+           .... .................... ............
+          '    '
                                     .
         0 ---------------------------------------
 

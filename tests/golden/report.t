@@ -124,8 +124,8 @@ Note: host3 and host4 share no message with the other clocks: they are put on th
 ! Wrote many.html.
 # Of a clock that was set back by more than it ran, the longest epoch is told, and a timeline ends.
 $ unskew simulate -q --seed 4 --seconds 60 --step host1@20s:-1000s --format table -o far; unskew sync far/messages.csv -o far.json | sed -n 3p; unskew report far.json -o far.html | cut -d' ' -f 1-6
-host1  bounded    998.9992000 s ± 58.9 us         21 (-500 to 500)  5,886     5,928
-Add 998.9992000 s ± 58.9 us
+host1  bounded    998.9992001 s ± 58.8 us         21 (-500 to 500)  5,886     5,928
+Add 998.9992001 s ± 58.8 us
 Note: The page was made from
 ! Wrote far.json.
 ! Wrote far.html.
@@ -181,13 +181,13 @@ $ unskew simulate -q -o pairs78 --hosts 13 --seconds 5 --rate 3 --format table; 
 # Steps in UTC, as the axes are; what holds between them; how far off, where the truth is known; who is contradicted, beside the title.
 $ unskew simulate -q -o stepped --hosts 2 --seconds 20 --rate 20 --seed 4 --step host1@8s:300ms --format table; unskew report stepped/messages.csv --truth stepped/truth.json -o stepped.html -q; sed -n '/unskew-stretches/,/<\/table>/p; /^<tr data-clock/p; /<li>Step/p' stepped.html | sed 's/<[^>]*>/ /g'
    host0   reference  0  0  0  -  408  393   host0   
-   host1   bounded  -1.3002807 s ± 90.6 us  20 (-500 to 500)  52.3 us to 301 ms  999 ns  393  408   host0  →  host1   
+   host1   bounded  -1.3002807 s ± 90.6 us  20 (-500 to 500)  52.3 us to 151 ms  1.04 us  393  408   host0  →  host1   
  
   Each stretch of a clock between its steps, the offset in its middle, and the smallest and the largest error bound in it.  
    clock  from, on it  to  offset in the middle (± bound)  error bound   
  
-   host1   2023-11-14 22:13:21.015370427 UTC  2023-11-14 22:13:28.913285033 UTC  -1.000079 s ± 101 us  52.3 us to 151 ms  
-   host1   2023-11-14 22:13:29.389932989 UTC  2023-11-14 22:13:41.294229164 UTC  -1.3002807 s ± 90.6 us  54.9 us to 151 ms  
+   host1   2023-11-14 22:13:21.015370427 UTC  2023-11-14 22:13:28.913285033 UTC  -1.000079 s ± 102 us  52.3 us to 138 us  
+   host1   2023-11-14 22:13:29.389932989 UTC  2023-11-14 22:13:41.294229164 UTC  -1.3002807 s ± 90.6 us  54.9 us to 134 us  
  
  
  Step of host1 or host0 (messages cannot tell which): host1 was stepped forward, or host0 stepped backward, by 300.019 ms ± 463 us,
