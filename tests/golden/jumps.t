@@ -145,3 +145,8 @@ host1 -> host0     1,484           0    50.1 us  84.4 us  287 us  477 us
 # A clock in a table that was set back between two stamps of its own: what it received meanwhile may be of either epoch.
 $ unskew simulate -q -o between --format table --seed 71 --seconds 18 --rate 110.5 --offset 0ns,5ms --step host0@5791287519ns:-20046435ns --dmin 3352620ns --tail 2302800ns; unskew sync between/messages.csv --min-delay 3069us --truth between/truth.json | grep -e Truth -e 'from '
 Truth: host1's estimate is off by at most 231 us; its band holds the truth throughout.
+# A clock that drifts by 191 ppm was stepped where hardly a message tells when: from the first stamp behind that its estimate goes on as later. 16, 17 and 18 s in truth.
+$ awk 'function at(k, t) { return k == "c" ? t - 1.91e-4 * t + (t < 14e9 ? 3e8 : 4e8) : k == "b" ? t - 1.2e-5 * t - 1e8 : t } function say(x, y, t) { printf "%s,%s,%.0f,%.0f\n", x, y, at(x, t), at(y, t + 5e4 + n++ * 7919 % 60000) } BEGIN { print "sender,receiver,sent_ns,received_ns"; for (t = 1e8; t < 30e9; t += 5e8) { say("a", "b", t); say("b", "a", t + 1e8); if (t < 10e9 || t > 20e9) { say("b", "c", t + 2e8); say("c", "b", t + 3e8) } else if (t > 15e9 && t < 18e9) { say("c", "b", t + 3e8) } } }' >rare.csv; unskew sync rare.csv --reference a -q -o rare.json && unskew convert rare.json --clock c 16396944000 17396753000 18396562000
+16396944000	16000011742	15998280087	16002657296
+17396753000	17000010028	16998588992	17002132822
+18396562000	18000008314	17998897896	18001608348
