@@ -21,6 +21,8 @@ $ printf '{"data":[{"traceID":"a","spans":[{"traceID":"a","spanID":"1","operatio
 clock  quality    offset mid-trace (± bound)  drift, ppm       sent  received
 db     reference  0                           0                   1         1
 web    bounded    5.00 ms ± 1.01 ms           0 (-500 to 500)     1         1
+$ python3 -m json.tool jaeger.json | sed '/processes/s/"processes"/processes/' >torn.json; unskew sync torn.json 2>&1 | grep -e JSON -e damaged
+unskew: torn.json: is no JSON at byte 1308, so nothing after it was read
 $ printf '[{"traceId":"a","id":"1","kind":"CLIENT","timestamp":1700000000000123,"duration":3000,"localEndpoint":{"serviceName":"shop"}},{"traceId":"a","id":"1","kind":"SERVER","shared":true,"timestamp":1700000000006123,"duration":1000,"localEndpoint":{"serviceName":"store"}}]' >zipkin.json; unskew sync zipkin.json | head -3
 clock  quality    offset mid-trace (± bound)  drift, ppm       sent  received
 shop   reference  0                           0                   1         1
