@@ -157,3 +157,8 @@ Disturbed: j may have been stepped or slewed in 1 stretch, 14.1 s in all;
 Disturbed: p may have been stepped or slewed in 1 stretch, 35.2 s in all;
   f -> j, sent 70096078172, received 57290000000 (message #7 of order.csv), by 786 ms
   f -> p, sent 70087651800, received 60781250000 (message #6 of order.csv), by 772 ms
+# A clock that is right until it is set back by 1 s. One stamp may be from before or after that, and lies beyond all others: it moves the estimate by no more than they say.
+$ (echo sender,receiver,sent_ns,received_ns; echo 'c0,c1,376726335,452753330 c1,c2,421704577,533150374 c1,c0,3909885680,3947478863 c0,c1,4049600200,4055211705 c1,c2,3278683189,4281672047 c0,c1,4396080448,3833552614 c0,c1,4440904477,4703033186 c0,c1,4529987248,3678930562 c1,c2,3530600044,4598609493' | tr ' ' '\n') >vague.csv; unskew sync vague.csv --reference c0 --rows knots -q | grep -e local -e '^c1.*,0$' | head -3
+clock,local_ns,offset_ns,lo_ns,hi_ns,epoch
+c1,421704577,-7311171,-76042520,39337274,0
+c1,3909885680,-5528312,-77755564,37594389,0
