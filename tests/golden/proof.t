@@ -107,3 +107,10 @@ $ unskew sync -q host0.pcap host1.pcap --min-delay 1us+1us+1ns/B --proof no.txt
 $ unskew sync -q host0.pcap host1.pcap --readings ntp --proof no.txt
 ! unskew: proofs are without readings, clock logs and anchors
 ? 2
+# Of what is proved in part the verifier says how much.
+$ (echo sender,receiver,sent_ns,received_ns; echo 'h3,h2,120355064921,120355123840 h1,h0,120415050894,119412786963 h2,h1,120608021637,120608084133 h3,h2,120641364752,120641425153 h2,h3,120654992738,120655054012 h0,h1,119744341694,120746805586 h1,h2,120747637619,120747692531' | tr ' ' '\n') >few.csv; unskew sync -q few.csv -o few.json --proof few.txt; unskew-verify few.txt few.json few.csv
+7 messages are in the traces, 26 steps follow from them.
+h0: lower bounds are proved, upper bounds proved.
+h2: lower bounds are proved, upper bounds proved.
+h3: lower bounds are proved, upper bounds proved for 6.543 % of the time.
+? 3
