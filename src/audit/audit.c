@@ -23,8 +23,7 @@ struct worst {
 
 static void add_clash(struct usk_audit *a, const struct usk_clash *x)
 {
-	a->clash = usk_room(a->clash, a->n_clashes, &a->cap_clashes, sizeof *x);
-	a->clash[a->n_clashes++] = *x;
+	*USK_ADD(a->clash, a->n_clashes, a->cap_clashes) = *x;
 }
 
 static void clash_of(struct usk_audit *a, const struct usk_leads *w, const struct worst *x)
@@ -135,14 +134,6 @@ static void audit_by(struct usk_audit *a, struct usk_leads *w, uint32_t by, stru
 	}
 }
 
-static int by_gap(const void *x, const void *y)
-{
-	const struct usk_clash *p = x, *q = y;
-	return p->gap_ns != q->gap_ns ? (p->gap_ns > q->gap_ns ? -1 : 1)
-	       : p->low != q->low     ? (p->low < q->low ? -1 : 1)
-				      : (p->high > q->high) - (p->high < q->high);
-}
-
 static enum usk_status take_circles(struct usk_audit *a, struct usk_leads *w, struct usk_err *err)
 {
 	struct usk_clash c;
@@ -194,9 +185,8 @@ enum usk_status usk_audit_run(struct usk_audit *a, struct usk_err *err)
 		}
 	}
 	count_tested(a);
-	if (a->n_clashes) {
-		qsort(a->clash, a->n_clashes, sizeof *a->clash, by_gap);
-	}
+	usk_sort(a->clash, a->n_clashes, sizeof *a->clash,
+		 KEYS(FALLING(usk_clash, gap_ns), BY(usk_clash, low), BY(usk_clash, high)));
 	usk_audit_blame(a);
 	usk_leads_close(&w);
 	free(worst);

@@ -377,8 +377,7 @@ static void take_line(const struct format *is, const struct usk_csv_line *line, 
 	} else if (row == NOTHING) {
 		r->c->none++;
 	} else {
-		r->c->row = usk_room(r->c->row, r->c->n, &r->c->cap, sizeof x);
-		r->c->row[r->c->n++] = x;
+		*USK_ADD(r->c->row, r->c->n, r->c->cap) = x;
 	}
 }
 

@@ -19,20 +19,16 @@ struct stamp {
 	uint32_t *to; /* who wants to know which event it is */
 };
 
-static int by_clock(const void *a, const void *b)
-{
-	const struct stamp *p = a, *q = b;
-	return p->clock != q->clock ? (p->clock < q->clock ? -1 : 1) : usk_order(p->x, q->x);
-}
+KEYS_CALLED(by_clock, BY(stamp, clock), BY(stamp, x));
 
 /* ---- events -----------------------------------------------------------------------------------
  */
 
 static void number_events(struct usk_leads *w, struct stamp *s, size_t n)
 {
-	qsort(s, n, sizeof *s, by_clock);
+	usk_sort(s, n, sizeof *s, by_clock);
 	for (size_t i = 0; i < n; i++) {
-		if (!i || by_clock(&s[i - 1], &s[i])) {
+		if (!i || usk_order_by(&s[i - 1], &s[i], by_clock)) {
 			w->x[w->n] = s[i].x;
 			w->owner[w->n++] = s[i].clock;
 		}

@@ -38,11 +38,10 @@ char *usk_vformat(const char *fmt, va_list ap) __attribute__((format(printf, 1, 
 void usk_give_back_arrays(void);
 void usk_give_back(void);
 
-/*
- * Append room for one more item to an array of n items with capacity *cap:
- *     p = usk_room(p, n, &cap, sizeof *p); p[n++] = item;
- */
+/** Room for one more item behind the n of an array that has some for *cap. */
 void *usk_room(void *p, size_t n, size_t *cap, size_t size);
+/* One item more, which n counts: *USK_ADD(p, n, cap) = item; where p and n are not in the item. */
+#define USK_ADD(p, n, cap) ((p) = usk_room((p), (n), &(cap), sizeof *(p)), &(p)[(n)++])
 
 /** Sort n rows of so many words by the first; rows of the same one stay in their order. O(n), and
  * as much memory again. */
@@ -51,6 +50,48 @@ void usk_sort_rows(uint64_t *row, size_t n, size_t words);
 void usk_sort_by_key(void *item, void *room, size_t n, size_t size);
 /** Sort numbers; short lists without memory. */
 void usk_sort_numbers(int64_t *v, size_t n);
+
+/*
+ * i becomes the first of from..to - 1 for which an expression in i holds, as it then does for all
+ * behind it; `to` if it holds for none.
+ */
+#define USK_FIRST(i, from, to, holds)                                                              \
+	do {                                                                                       \
+		__typeof__(i) low_ = (from), high_ = (to);                                         \
+		while (low_ < high_) {                                                             \
+			(i) = low_ + (high_ - low_) / 2;                                           \
+			if (holds) {                                                               \
+				high_ = (i);                                                       \
+			} else {                                                                   \
+				low_ = (i) + 1;                                                    \
+			}                                                                          \
+		}                                                                                  \
+		(i) = low_;                                                                        \
+	} while (0)
+
+/* A heap whose first item is before all others by before(&a, &b): one more behind the n that are in it,
+ * which it has room for; and without its first one, so that n are left. */
+#define USK_HEAP_PUT(heap, n, item, before)                                                        \
+	do {                                                                                       \
+		size_t at_ = (n);                                                                  \
+		for (; at_ && before(&(item), &(heap)[(at_ - 1) / 2]); at_ = (at_ - 1) / 2) {      \
+			(heap)[at_] = (heap)[(at_ - 1) / 2];                                       \
+		}                                                                                  \
+		(heap)[at_] = (item);                                                              \
+	} while (0)
+#define USK_HEAP_TAKE(heap, n, before)                                                             \
+	do {                                                                                       \
+		const __typeof__(*(heap)) last_ = (heap)[n];                                       \
+		size_t at_ = 0;                                                                    \
+		for (size_t next_; (next_ = 2 * at_ + 1) < (n); at_ = next_) {                     \
+			next_ += next_ + 1 < (n) && before(&(heap)[next_ + 1], &(heap)[next_]);    \
+			if (!before(&(heap)[next_], &last_)) {                                     \
+				break;                                                             \
+			}                                                                          \
+			(heap)[at_] = (heap)[next_];                                               \
+		}                                                                                  \
+		(heap)[at_] = last_;                                                               \
+	} while (0)
 
 /* Floor and ceiling of a / b for b > 0. */
 static inline usk_i128 usk_floor_div(usk_i128 a, usk_i128 b)
@@ -80,7 +121,7 @@ static inline usk_i128 usk_ceil_share(usk_i128 b, usk_i128 a, usk_i128 whole)
 	return q * a + usk_ceil_div((b - q * whole) * a, whole);
 }
 
-/* <0, 0, >0 as a is before, at, behind b: for qsort(). */
+/* <0, 0, >0 as a is before, at, behind b. */
 static inline int usk_order(int64_t a, int64_t b)
 {
 	return (a > b) - (a < b);
@@ -134,6 +175,11 @@ void usk_grid_join(struct usk_grid *g, const struct usk_grid *more);
  * two differences have a divisor by chance as seldom as it is large. */
 int64_t usk_grid_ns(const struct usk_grid *g);
 
+static inline bool usk_is_time(usk_i128 ns)
+{
+	return ns >= -USK_TIME_MAX && ns <= USK_TIME_MAX;
+}
+
 /* The nearest int64_t. */
 static inline int64_t usk_saturate(usk_i128 x)
 {
@@ -167,6 +213,56 @@ static inline uint64_t usk_fold(uint64_t a, uint64_t b)
 		(usk_u128)(a ^ UINT64_C(0x9e3779b97f4a7c15)) * (b ^ UINT64_C(0xd1b54a32d192ed03));
 	return (uint64_t)p ^ (uint64_t)(p >> 64);
 }
+
+/* ---- sort.c: rows by their members ---------------------------------------------------------- */
+
+/* A member that rows are sorted by. */
+struct usk_key {
+	enum {
+		KEYS_END,
+		KEY_INT64,
+		KEY_INT,
+		KEY_UINT64,
+		KEY_UINT32,
+		KEY_UINT8,
+		KEY_DOUBLE,
+		KEY_TEXT
+	} kind;
+	bool falling; /* the greatest first */
+	size_t at;
+};
+
+#define KEY_KIND(value)                                                                            \
+	_Generic((value),                                                                          \
+		int64_t: KEY_INT64,                                                                \
+		int: KEY_INT,                                                                      \
+		uint64_t: KEY_UINT64,                                                              \
+		uint32_t: KEY_UINT32,                                                              \
+		uint8_t: KEY_UINT8,                                                                \
+		bool: KEY_UINT8,                                                                   \
+		double: KEY_DOUBLE,                                                                \
+		char *: KEY_TEXT,                                                                  \
+		const char *: KEY_TEXT)
+/* Of struct `type`, its least or its greatest first. */
+#define BY(type, member)                                                                           \
+	{                                                                                          \
+		KEY_KIND(((struct type *)NULL)->member), false, offsetof(struct type, member)      \
+	}
+#define FALLING(type, member)                                                                      \
+	{                                                                                          \
+		KEY_KIND(((struct type *)NULL)->member), true, offsetof(struct type, member)       \
+	}
+/* Several, the first counts most. */
+#define KEYS(...) ((const struct usk_key[]){ __VA_ARGS__, { .kind = KEYS_END } })
+#define KEYS_CALLED(name, ...)                                                                     \
+	static const struct usk_key name[] = { __VA_ARGS__, { .kind = KEYS_END } }
+
+/** row[n] in the order of these keys. */
+void usk_sort(void *row, size_t n, size_t size, const struct usk_key *key);
+/** The row of row[n], so sorted, that has the members of `like`; NULL: there is none. */
+void *usk_find(const void *like, const void *row, size_t n, size_t size, const struct usk_key *key);
+/** <0, 0, >0 as row a is before, at, behind b. */
+int usk_order_by(const void *a, const void *b, const struct usk_key *key);
 
 /* For qsort() of int64_t, double, and const char *. */
 int usk_by_int64(const void *a, const void *b);

@@ -48,8 +48,7 @@ uint32_t usk_texts_number(struct usk_texts *x, uint64_t a, uint64_t b, const cha
 {
 	uint64_t *number = usk_index_value(&x->by, a, b);
 	if (!*number) {
-		x->text = usk_room(x->text, x->n, &x->cap, sizeof *x->text);
-		x->text[x->n++] = usk_format("%.*s", (int)n, text);
+		*USK_ADD(x->text, x->n, x->cap) = usk_format("%.*s", (int)n, text);
 		*number = x->n;
 	}
 	return (uint32_t)*number - 1;

@@ -95,3 +95,63 @@ void usk_sort_numbers(int64_t *v, size_t n)
 	}
 	free(key);
 }
+
+/* ---- by members --------------------------------------------------------------------------------- */
+
+static int compare_member(const struct usk_key *key, const void *a, const void *b)
+{
+	switch (key->kind) {
+	case KEY_INT64:
+		return usk_by_int64(a, b);
+	case KEY_INT:
+		return usk_order(*(const int *)a, *(const int *)b);
+	case KEY_UINT64:
+		return (*(const uint64_t *)a > *(const uint64_t *)b) -
+		       (*(const uint64_t *)a < *(const uint64_t *)b);
+	case KEY_UINT32:
+		return usk_order(*(const uint32_t *)a, *(const uint32_t *)b);
+	case KEY_UINT8:
+		return *(const uint8_t *)a - *(const uint8_t *)b;
+	case KEY_DOUBLE:
+		return usk_by_double(a, b);
+	default:
+		return usk_by_string(a, b);
+	}
+}
+
+int usk_order_by(const void *a, const void *b, const struct usk_key *key)
+{
+	int order = 0;
+	for (; key->kind != KEYS_END && !order; key++) {
+		order = compare_member(key, (const char *)a + key->at, (const char *)b + key->at);
+		order = key->falling ? -order : order;
+	}
+	return order;
+}
+
+static int compare_rows(const void *a, const void *b, void *key)
+{
+	return usk_order_by(a, b, key);
+}
+
+void usk_sort(void *row, size_t n, size_t size, const struct usk_key *key)
+{
+	if (n > 1) {
+		qsort_r(row, n, size, compare_rows, (void *)key);
+	}
+}
+
+void *usk_find(const void *like, const void *row, size_t n, size_t size, const struct usk_key *key)
+{
+	const char *first = row;
+	while (n) {
+		const char *middle = first + n / 2 * size;
+		int order = usk_order_by(like, middle, key);
+		if (!order) {
+			return (void *)middle;
+		}
+		first = order < 0 ? first : middle + size;
+		n = order < 0 ? n / 2 : n - n / 2 - 1;
+	}
+	return NULL;
+}

@@ -100,8 +100,7 @@ enum usk_status usk_spool_put(struct usk_spool *s, size_t lane, const void *item
 				return status;
 			}
 		}
-		l->block = usk_room(l->block, l->n_blocks, &l->cap_blocks, sizeof *l->block);
-		l->block[l->n_blocks++] =
+		*USK_ADD(l->block, l->n_blocks, l->cap_blocks) =
 			(struct block){ .bytes = usk_alloc(s->per_block, s->item_size) };
 		s->blocks++;
 	}

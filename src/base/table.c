@@ -237,8 +237,7 @@ static enum usk_status header(struct usk_table *b, struct usk_err *err)
 		}
 		int c = usk_table_column_of(b->kind, f, &unit);
 		c = c >= 0 && b->cell[c].f.text ? -1 : c;
-		b->column = usk_room(b->column, n, &b->cap_column, sizeof *b->column);
-		b->column[n++] = (int8_t)c;
+		*USK_ADD(b->column, n, b->cap_column) = (int8_t)c;
 		if (c >= 0) {
 			b->cell[c].f = f;
 			b->cell[c].unit = unit;

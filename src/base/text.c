@@ -5,11 +5,6 @@
 #include <string.h>
 #include <time.h>
 
-static bool digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 /* The text for an error sentence: printable, and short enough for one line. */
 static const char *quoted(const char *text, size_t n, char out[48])
 {
@@ -33,6 +28,19 @@ static enum usk_status bad(struct usk_err *err, enum usk_status code, size_t at,
 	return usk_fail(err, code, at, fmt, quoted(text, n, q));
 }
 
+char *usk_digits(int64_t value, char *end)
+{
+	uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+	do {
+		*--end = (char)('0' + left % 10);
+		left /= 10;
+	} while (left);
+	if (value < 0) {
+		*--end = '-';
+	}
+	return end;
+}
+
 enum usk_status usk_parse_int(const char *text, size_t n, int64_t *out, struct usk_err *err)
 {
 	bool minus = n && text[0] == '-';
@@ -43,7 +51,7 @@ enum usk_status usk_parse_int(const char *text, size_t n, int64_t *out, struct u
 	uint64_t limit = (uint64_t)INT64_MAX + (minus ? 1 : 0);
 	uint64_t value = 0;
 	for (; i < n; i++) {
-		if (!digit(text[i])) {
+		if (!usk_is_digit(text[i])) {
 			return bad(err, USK_EINPUT, i, "\"%s\" is not a whole number", text, n);
 		}
 		uint64_t d = (uint64_t)(text[i] - '0');
@@ -66,13 +74,13 @@ static size_t scan_decimal(const char *text, size_t n, unsigned shift, usk_u128 
 	size_t i = 0, digits = 0;
 	usk_u128 value = 0;
 	*exact = true;
-	for (; i < n && digit(text[i]); i++, digits++) {
+	for (; i < n && usk_is_digit(text[i]); i++, digits++) {
 		value = value < enough ? value * 10 + (unsigned)(text[i] - '0') : value;
 	}
 	unsigned places = 0;
 	if (i < n && text[i] == '.') {
 		i++;
-		for (; i < n && digit(text[i]); i++, digits++) {
+		for (; i < n && usk_is_digit(text[i]); i++, digits++) {
 			if (places < shift) {
 				value = value < enough ? value * 10 + (unsigned)(text[i] - '0')
 						       : value;
@@ -132,7 +140,7 @@ static const struct unit {
 static const struct unit *scan_unit(const char *text, size_t n, size_t *used)
 {
 	size_t len = 0;
-	while (len < n && !digit(text[len]) && text[len] != '.') {
+	while (len < n && !usk_is_digit(text[len]) && text[len] != '.') {
 		len++;
 	}
 	for (size_t i = 0; i < COUNT(units); i++) {
@@ -208,7 +216,7 @@ static bool matches(const char *text, size_t n, const char *pattern)
 	}
 	for (size_t i = 0; i < len; i++) {
 		char c = text[i];
-		bool fits = pattern[i] == '0'	? digit(c)
+		bool fits = pattern[i] == '0'	? usk_is_digit(c)
 			    : pattern[i] == 'T' ? c == 'T' || c == 't' || c == ' '
 						: c == pattern[i];
 		if (!fits) {
@@ -285,7 +293,7 @@ enum usk_status usk_parse_time(const char *text, size_t n, int64_t *ns, struct u
 		return usk_parse_rfc3339(text, n, ns, err);
 	}
 	size_t number_end = n;
-	while (number_end && !digit(text[number_end - 1]) && text[number_end - 1] != '.') {
+	while (number_end && !usk_is_digit(text[number_end - 1]) && text[number_end - 1] != '.') {
 		number_end--;
 	}
 	unsigned shift = 0;

@@ -12,6 +12,19 @@
 
 #include "base/base.h"
 
+static inline bool usk_is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static inline bool usk_is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/** Its digits, to the byte before `end`, where 20 have room; returns the first. */
+char *usk_digits(int64_t value, char *end);
+
 /** A decimal integer with optional sign. USK_ERANGE outside int64_t. */
 enum usk_status usk_parse_int(const char *text, size_t n, int64_t *out, struct usk_err *err);
 

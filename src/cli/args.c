@@ -152,8 +152,7 @@ static enum usk_status parse_value(const struct option_row *row, const char *tex
 		size_t n = strcspn(p, ",");
 		const char *one = kept(usk_format("%.*s", (int)n, p));
 		enum usk_status status = parse_one(row, one, out, err);
-		out->list = usk_room(out->list, out->n_list, &out->cap_list, sizeof *out->list);
-		out->list[out->n_list++] = out->integer;
+		*USK_ADD(out->list, out->n_list, out->cap_list) = out->integer;
 		p += n;
 		if (status || !*p) {
 			return status;
@@ -196,8 +195,7 @@ static void set_value(struct value *v, const char *text)
 	if (!v->row->repeated) {
 		v->n_text = 0;
 	}
-	v->text = usk_room(v->text, v->n_text, &v->cap_text, sizeof *v->text);
-	v->text[v->n_text++] = text;
+	*USK_ADD(v->text, v->n_text, v->cap_text) = text;
 	v->given = true;
 }
 
@@ -319,9 +317,7 @@ static void parse_short(struct args *args, int n, char *const *argv, int *i)
 
 static void add_operand(struct args *args, const char *text)
 {
-	args->operand = usk_room(args->operand, args->n_operands, &args->cap_operands,
-				 sizeof *args->operand);
-	args->operand[args->n_operands++] = text;
+	*USK_ADD(args->operand, args->n_operands, args->cap_operands) = text;
 }
 
 struct args *args_parse(const struct command *command, int n, char *const *argv)

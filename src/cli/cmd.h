@@ -358,6 +358,8 @@ struct task {
 void task_begin(struct task *t, const struct args *args);
 /** Open all operands, or, where set is not NULL, the traces and the truth in it. */
 void task_open(struct task *t, const char *set);
+/** Those of all operands. */
+void task_open_operands(struct task *t);
 void task_truth(struct task *t, const char *set);
 void task_close(struct task *t);
 /** Where there is a truth, how far each clock is from it, not known for references; otherwise *out is

@@ -50,8 +50,7 @@ static bool put(void *ctx, const struct usk_msg *msg, size_t n)
 	struct auditing *x = ctx;
 	for (size_t i = 0; i < n; i++) {
 		if (msg[i].from != msg[i].to) {
-			x->msg = usk_room(x->msg, x->n_msgs, &x->cap_msgs, sizeof *x->msg);
-			x->msg[x->n_msgs++] = msg[i];
+			*USK_ADD(x->msg, x->n_msgs, x->cap_msgs) = msg[i];
 		}
 	}
 	return true;
@@ -224,12 +223,6 @@ static void print_standing(const struct auditing *x)
 	}
 }
 
-static struct text seconds(usk_i128 ns)
-{
-	usk_i128 s = usk_floor_div(ns, 1000000000);
-	return text_of("%lld.%09d", (long long)s, (int)(ns - s * 1000000000));
-}
-
 static void say_claim(const struct auditing *x, uint32_t claim, bool upper)
 {
 	const struct usk_claim *c = &x->audit.claim[claim];
@@ -238,8 +231,8 @@ static void say_claim(const struct auditing *x, uint32_t claim, bool upper)
 	       name_of(x, c->clock), unit_between(middle, c->lo_ns, c->hi_ns).s,
 	       printable(x->file[c->file]), (unsigned long long)c->line);
 	printf("     when %s showed %s%s, UTC was %s%s at the %s.\n", name_of(x, c->clock),
-	       seconds(c->at_ns).s, c->blur_ns ? " (or up to 1 s more)" : "",
-	       seconds((usk_i128)c->at_ns + (upper ? c->hi_ns : c->lo_ns)).s,
+	       unit_seconds(c->at_ns).s, c->blur_ns ? " (or up to 1 s more)" : "",
+	       unit_seconds((usk_i128)c->at_ns + (upper ? c->hi_ns : c->lo_ns)).s,
 	       c->blur_ns ? " (and as much more)" : "", upper ? "latest" : "earliest");
 }
 
@@ -248,12 +241,13 @@ static void say_link(const struct auditing *x, const struct usk_link *l)
 	if (l->message != UINT32_MAX) {
 		const struct usk_msg *m = &x->msg[l->message];
 		printf("   %s sent a message at %s that %s received at %s.\n", name_of(x, m->from),
-		       seconds(m->sent_ns).s, name_of(x, m->to), seconds(m->received_ns).s);
+		       unit_seconds(m->sent_ns).s, name_of(x, m->to),
+		       unit_seconds(m->received_ns).s);
 		return;
 	}
 	usk_i128 d = (usk_i128)l->to_ns - l->from_ns;
-	printf("   From %s to %s, %s, %s gains or loses at most %s.\n", seconds(l->from_ns).s,
-	       seconds(l->to_ns).s, unit_span(usk_saturate(d)).s, name_of(x, l->clock),
+	printf("   From %s to %s, %s, %s gains or loses at most %s.\n", unit_seconds(l->from_ns).s,
+	       unit_seconds(l->to_ns).s, unit_span(usk_saturate(d)).s, name_of(x, l->clock),
 	       unit_bound(usk_saturate(usk_ceil_div(d * x->audit.max_skew_e12, 1000000000000))).s);
 }
 

@@ -97,14 +97,9 @@ int check_of(const struct args *args, void (*open)(struct task *t))
 	return task_end(&t, EXIT_DONE);
 }
 
-static void open_traces(struct task *t)
-{
-	task_open(t, NULL);
-}
-
 static int check_run(const struct args *args)
 {
-	return check_of(args, open_traces);
+	return check_of(args, task_open_operands);
 }
 
 const struct option_group options_score = {

@@ -262,14 +262,9 @@ int sync_of(const struct args *args, void (*open)(struct task *t))
 	return task_end(t, tell(&s));
 }
 
-static void open_traces(struct task *t)
-{
-	task_open(t, NULL);
-}
-
 static int sync_run(const struct args *args)
 {
-	return sync_of(args, open_traces);
+	return sync_of(args, task_open_operands);
 }
 
 const struct option_group options_answer = {

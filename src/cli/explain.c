@@ -57,8 +57,8 @@ static void take_terms(struct explaining *e, const char *at, struct step *s)
 		if (*next != ':') {
 			break;
 		}
-		e->term = usk_room(e->term, e->n_terms, &e->cap_terms, sizeof *e->term);
-		e->term[e->n_terms++] = (struct term){ m, strtod(next + 1, &next) / scale };
+		*USK_ADD(e->term, e->n_terms, e->cap_terms) =
+			(struct term){ m, strtod(next + 1, &next) / scale };
 	}
 	s->n_terms = (uint32_t)e->n_terms - s->term;
 }
@@ -95,8 +95,7 @@ static void take_step(struct explaining *e, const char *line)
 		*(s.rule == MESSAGE ? &s.a : &s.b) =
 			*last >= '0' && *last <= '9' ? (uint32_t)number(last) : NO_STEP;
 	}
-	e->step = usk_room(e->step, e->n_steps, &e->cap_steps, sizeof *e->step);
-	e->step[e->n_steps++] = s;
+	*USK_ADD(e->step, e->n_steps, e->cap_steps) = s;
 }
 
 static void take_message(struct explaining *e, const char *line)
@@ -106,8 +105,7 @@ static void take_message(struct explaining *e, const char *line)
 	sscanf(line, "message %u %lld %u %lld", &m.clock[0], &sent, &m.clock[1], &received);
 	m.x[0] = sent - lifted(e, m.clock[0], sent);
 	m.x[1] = received - lifted(e, m.clock[1], received);
-	e->message = usk_room(e->message, e->n_messages, &e->cap_messages, sizeof *e->message);
-	e->message[e->n_messages++] = m;
+	*USK_ADD(e->message, e->n_messages, e->cap_messages) = m;
 }
 
 /* The steps of a band around a stamp; false: none are on this line. */
@@ -281,11 +279,10 @@ static void say_heading(FILE *out, const struct explaining *e, const struct expl
 	const char *reference = explain_reference(e, b->clock), *name = explain_name(e, b->clock);
 	if (b->bound_ns == USK_NONE) {
 		fprintf(out, "Nothing bounds from %s what %s showed when %s showed %s",
-			b->upper ? "above" : "below", reference, name, explain_seconds(b->x).s);
+			b->upper ? "above" : "below", reference, name, unit_seconds(b->x).s);
 	} else {
-		fprintf(out, "When %s showed %s, %s showed %s %s", name, explain_seconds(b->x).s,
-			reference, b->upper ? "at most" : "at least",
-			explain_seconds(b->bound_ns).s);
+		fprintf(out, "When %s showed %s, %s showed %s %s", name, unit_seconds(b->x).s,
+			reference, b->upper ? "at most" : "at least", unit_seconds(b->bound_ns).s);
 	}
 }
 

@@ -232,8 +232,8 @@ static void draw_event(FILE *out, const struct picture *p, const struct event *v
 	const uint32_t *asked = p->b->step;
 	bool is = v->said && (v->said == s[asked[0]].said || v->said == s[asked[1]].said);
 	int x = x_of(p, v->clock), y = y_of(v);
-	struct text stamp = v->said ? text_of("(%u) %s", v->said, explain_seconds(v->x).s)
-				    : explain_seconds(v->x);
+	struct text stamp =
+		v->said ? text_of("(%u) %s", v->said, unit_seconds(v->x).s) : unit_seconds(v->x);
 	fprintf(out, "<circle class=\"dot\" fill=\"currentColor\" cx=\"%d\" cy=\"%d\" r=\"%d\"/>\n",
 		x, y, is ? 6 : 4);
 	put_label(out, p, v->clock, y + (*v->place ? -2 : 4), is ? "asked" : "", false, stamp.s);

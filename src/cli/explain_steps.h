@@ -59,7 +59,7 @@ struct explained {
 };
 
 /** Seconds with nine digits. */
-struct text explain_seconds(usk_i128 ns);
+struct text unit_seconds(usk_i128 ns);
 const char *explain_name(const struct explaining *e, uint32_t clock);
 /** Of its clock's reference. */
 const char *explain_reference(const struct explaining *e, uint32_t clock);

@@ -7,16 +7,10 @@
  */
 #include "explain_steps.h"
 
-struct text explain_seconds(usk_i128 ns)
-{
-	usk_i128 s = usk_floor_div(ns, 1000000000);
-	return text_of("%lld.%09d", (long long)s, (int)(ns - s * 1000000000));
-}
-
 /* When a clock showed x its reference showed this, rounded outwards. */
 static struct text shown(const struct step *s)
 {
-	return explain_seconds(
+	return unit_seconds(
 		s->x + (s->upper ? usk_ceil_div(s->at, USK_E12) : usk_floor_div(s->at, USK_E12)));
 }
 
@@ -51,10 +45,10 @@ static void put_place(const struct explaining *e, const struct message *m, int e
 static void say_ends(const struct explaining *e, const struct message *m, FILE *out)
 {
 	fprintf(out, "%s sent a message at %s", explain_name(e, m->clock[0]),
-		explain_seconds(m->x[0]).s);
+		unit_seconds(m->x[0]).s);
 	put_place(e, m, 0, out);
 	fprintf(out, "\n    that %s received at %s", explain_name(e, m->clock[1]),
-		explain_seconds(m->x[1]).s);
+		unit_seconds(m->x[1]).s);
 	put_place(e, m, 1, out);
 	for (size_t i = 0; i < e->c->n_stated_delays; i++) {
 		const struct usk_stated_delay *d = &e->c->stated_delay[i];
@@ -91,9 +85,8 @@ static void say_cone(const struct explaining *e, const struct step *s, FILE *out
 	more = s->upper ? usk_ceil_div(more, USK_E12) : usk_floor_div(more, USK_E12);
 	fprintf(out, "%s (%u), in the %s to %s, %s %s at most %s on %s",
 		s->x > a->x ? "from" : "back from", a->said, unit_span(explain_distance(s, a)).s,
-		explain_seconds(s->x).s, explain_reference(e, s->clock),
-		more < 0 ? "loses" : "gains", unit_bound(usk_saturate(more < 0 ? -more : more)).s,
-		explain_name(e, s->clock));
+		unit_seconds(s->x).s, explain_reference(e, s->clock), more < 0 ? "loses" : "gains",
+		unit_bound(usk_saturate(more < 0 ? -more : more)).s, explain_name(e, s->clock));
 	if (s->b == NO_STEP) {
 		fprintf(out, ",\n    by --max-skew-ppm");
 	} else {
@@ -152,7 +145,7 @@ static void say_step(const struct explaining *e, const struct step *s, FILE *out
 		say_chord(e, s, out);
 	}
 	fprintf(out, ":\n    when %s showed %s, %s showed %s %s.\n", explain_name(e, s->clock),
-		explain_seconds(s->x).s, explain_reference(e, s->clock), side_of(s), shown(s).s);
+		unit_seconds(s->x).s, explain_reference(e, s->clock), side_of(s), shown(s).s);
 }
 
 void explain_in_words(FILE *out, const struct explaining *e, const struct explained *b)

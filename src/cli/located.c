@@ -13,14 +13,8 @@
 
 #include <stdlib.h>
 
-static int by_stamp(const void *pa, const void *pb)
-{
-	const struct located_end *a = pa, *b = pb;
-	int order = usk_order(a->clock, b->clock);
-	order = order ? order : usk_order(a->ns, b->ns);
-	order = order ? order : usk_order(a->peer, b->peer);
-	return order ? order : usk_order(a->peer_ns, b->peer_ns);
-}
+KEYS_CALLED(by_stamp, BY(located_end, clock), BY(located_end, ns), BY(located_end, peer),
+	    BY(located_end, peer_ns));
 
 static struct located_end end_of(const struct usk_msg *m, bool received)
 {
@@ -38,24 +32,16 @@ static struct located_end end_of(const struct usk_msg *m, bool received)
 void located_want(struct located *l, const struct usk_msg *m)
 {
 	for (int received = 0; received < 2; received++) {
-		l->end = usk_room(l->end, l->n, &l->cap, sizeof *l->end);
-		l->end[l->n++] = end_of(m, received);
+		*USK_ADD(l->end, l->n, l->cap) = end_of(m, received);
 	}
 }
 
 /* The first that is not before it. */
 static size_t place_of(const struct located *l, const struct located_end *e)
 {
-	size_t lo = 0, hi = l->n;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (by_stamp(&l->end[mid], e) < 0) {
-			lo = mid + 1;
-		} else {
-			hi = mid;
-		}
-	}
-	return lo;
+	size_t i;
+	USK_FIRST(i, 0, l->n, usk_order_by(&l->end[i], e, by_stamp) >= 0);
+	return i;
 }
 
 static void found(struct located_end *e, size_t trace, uint64_t number)
@@ -82,7 +68,7 @@ static void found_row(struct located *l, const struct usk_msg *m, size_t trace, 
 	for (int received = 0; received < 2; received++) {
 		struct located_end e = end_of(m, received);
 		size_t i = place_of(l, &e);
-		if (i < l->n && !by_stamp(&l->end[i], &e)) {
+		if (i < l->n && !usk_order_by(&l->end[i], &e, by_stamp)) {
 			found(&l->end[i], trace, number);
 		}
 	}
@@ -131,9 +117,7 @@ enum usk_status located_find(struct located *l, const struct usk_clocks *c,
 {
 	enum usk_status status = USK_OK;
 	l->trace = trace;
-	if (l->n) {
-		qsort(l->end, l->n, sizeof *l->end, by_stamp);
-	}
+	usk_sort(l->end, l->n, sizeof *l->end, by_stamp);
 	for (size_t i = 0; i < n_traces && l->n && !status; i++) {
 		enum usk_trace_class class = usk_trace_class(trace[i]);
 		if (class != USK_TRACE_CAPTURE && class != USK_TRACE_TABLE) {
@@ -152,7 +136,8 @@ const char *located_at(const struct located *l, const struct usk_msg *m, bool re
 {
 	struct located_end key = end_of(m, received);
 	size_t i = place_of(l, &key);
-	const struct located_end *e = i < l->n && !by_stamp(&l->end[i], &key) ? &l->end[i] : NULL;
+	const struct located_end *e =
+		i < l->n && !usk_order_by(&l->end[i], &key, by_stamp) ? &l->end[i] : NULL;
 	if (!e || !e->number) {
 		return "";
 	}

@@ -8,6 +8,7 @@
  * Not   what moment that is, where in a line it is (log_stamp.c); hours of 12; months by number
  *       beside days by number, as 11/12/2026
  */
+#include "base/text.h"
 #include "log_forms.h"
 
 #include <stddef.h>
@@ -92,16 +93,6 @@ size_t log_form_digits(size_t form)
 	return token <= '9' ? 10 + (size_t)(token - '0') : 0;
 }
 
-static bool digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-static bool letter(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 /* Digits, as many as that; -1: there are not. */
 static int64_t take_digits(const char *s, size_t n, size_t want)
 {
@@ -110,7 +101,7 @@ static int64_t take_digits(const char *s, size_t n, size_t want)
 		return -1;
 	}
 	for (size_t i = 0; i < want; i++) {
-		if (!digit(s[i])) {
+		if (!usk_is_digit(s[i])) {
 			return -1;
 		}
 		value = value * 10 + (s[i] - '0');
@@ -133,10 +124,10 @@ static int take_name(const char *s, size_t n, const char (*name)[4], int count)
 static size_t take_fraction(const char *s, size_t n, char separator, struct log_parts *p)
 {
 	size_t i = 1;
-	if (n < 2 || (s[0] != '.' && s[0] != ',') || s[0] == separator || !digit(s[1])) {
+	if (n < 2 || (s[0] != '.' && s[0] != ',') || s[0] == separator || !usk_is_digit(s[1])) {
 		return 0;
 	}
-	while (i < n && digit(s[i])) {
+	while (i < n && usk_is_digit(s[i])) {
 		i++;
 	}
 	if ((s[0] == ',' && (i - 1) % 3) || (p->number_ns && i > 10)) {
@@ -161,7 +152,7 @@ static size_t take_zone(const char *s, size_t n, int64_t *zone_s)
 			(s[0] == '-' ? -1 : 1) * (hours * 3600 + (minutes < 0 ? 0 : minutes) * 60);
 		return hours < 0 || hours > 23 || minutes > 59 ? 0 : minutes < 0 ? 3 : 5 + colon;
 	}
-	while (letters < n && letters < 5 && letter(s[letters])) {
+	while (letters < n && letters < 5 && usk_is_letter(s[letters])) {
 		letters++;
 	}
 	for (size_t i = 0; letters && i < COUNT(zones); i++) {
@@ -183,10 +174,10 @@ static size_t take_optional_zone(const char *s, size_t n, struct log_parts *p)
 {
 	size_t blank = n && s[0] == ' ';
 	size_t used = take_zone(s + blank, n - blank, &p->zone_s);
-	bool sign = used && !letter(s[blank]);
+	bool sign = used && !usk_is_letter(s[blank]);
 	size_t end = blank + used;
 	if (!used || (blank && sign && used < 5) ||
-	    (end < n && (letter(s[end]) || digit(s[end])))) {
+	    (end < n && (usk_is_letter(s[end]) || usk_is_digit(s[end])))) {
 		return 0;
 	}
 	p->zoned = true;
@@ -264,8 +255,8 @@ size_t log_form_take(size_t form, const char *s, size_t n, char separator, struc
 		at += used;
 	}
 	/* "10:00:00.5.7" and "10:00:00:01" are something else; "10:00:00." ends a sentence. */
-	bool more = at < n && (letter(s[at]) || digit(s[at]) || s[at] == '_' ||
-			       (at + 1 < n && memchr(".:-/", s[at], 4) && digit(s[at + 1])));
+	bool more = at < n && (usk_is_letter(s[at]) || usk_is_digit(s[at]) || s[at] == '_' ||
+			       (at + 1 < n && memchr(".:-/", s[at], 4) && usk_is_digit(s[at + 1])));
 	return more ? 0 : at;
 }
 

@@ -7,6 +7,7 @@
  * Why   a log is worth reading only as it was written, so nothing else of it may change
  * Not   the forms (log_forms.c), which member of a line it is (log_place.c), clocks, files (log.c)
  */
+#include "base/text.h"
 #include "log_stamp.h"
 
 #include <string.h>
@@ -14,16 +15,6 @@
 
 #define SECOND INT64_C(1000000000)
 #define DAY    INT64_C(86400)
-
-static bool digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-static bool letter(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
 
 /* Seconds of that day's midnight; false: there is no such day. */
 static bool midnight(struct log_scan *c, int year, int month, int day, int64_t *out)
@@ -152,7 +143,7 @@ static size_t skip_openers(const char *s, size_t n)
 static bool begins(const char *s, size_t i)
 {
 	static const char before[] = " \t[({\"'=:,;|<>@\r";
-	if (!digit(s[i]) && !letter(s[i])) {
+	if (!usk_is_digit(s[i]) && !usk_is_letter(s[i])) {
 		return false;
 	}
 	if (!i || (s[i - 1] & 0x80) || memchr(before, s[i - 1], sizeof before - 1)) {
@@ -162,7 +153,7 @@ static bool begins(const char *s, size_t i)
 	if (s[k] != 'm') {
 		return false;
 	}
-	while (k && (digit(s[k - 1]) || s[k - 1] == ';')) {
+	while (k && (usk_is_digit(s[k - 1]) || s[k - 1] == ';')) {
 		k--;
 	}
 	return k > 1 && s[k - 1] == '[' && s[k - 2] == '\x1b';

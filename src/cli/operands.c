@@ -130,8 +130,7 @@ struct operands {
 
 static void add(struct operands *o, const char *name, const char *path)
 {
-	o->path = usk_room(o->path, o->n, &o->cap, sizeof *o->path);
-	o->path[o->n++] = name ? kept(usk_format("%s=%s", name, path)) : path;
+	*USK_ADD(o->path, o->n, o->cap) = name ? kept(usk_format("%s=%s", name, path)) : path;
 }
 
 /* A folder of files, or of nothing; those of a CTF trace lie beside its metadata, or deeper. */

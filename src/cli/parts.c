@@ -32,8 +32,7 @@ static void add_parts(struct part_files *f, const char *path)
 {
 	struct dirent **entry = NULL;
 	if (!usk_is_folder(path)) {
-		f->file = usk_room(f->file, f->n, &f->cap, sizeof *f->file);
-		f->file[f->n++] = path;
+		*USK_ADD(f->file, f->n, f->cap) = path;
 		return;
 	}
 	int n = scandir(path, &entry, is_part_name, alphasort);
@@ -42,8 +41,7 @@ static void add_parts(struct part_files *f, const char *path)
 			   n < 0 ? strerror(errno) : "holds no part; unskew part makes them");
 	}
 	for (int i = 0; i < n; i++) {
-		f->file = usk_room(f->file, f->n, &f->cap, sizeof *f->file);
-		f->file[f->n++] = kept(usk_format("%s/%s", path, entry[i]->d_name));
+		*USK_ADD(f->file, f->n, f->cap) = kept(usk_format("%s/%s", path, entry[i]->d_name));
 		free(entry[i]);
 	}
 	free(entry);

@@ -170,6 +170,11 @@ void task_open(struct task *t, const char *set)
 	}
 }
 
+void task_open_operands(struct task *t)
+{
+	task_open(t, NULL);
+}
+
 static void print_score(FILE *out, const char *name, const struct truth_score *score)
 {
 	if (!score->known) {

@@ -17,8 +17,8 @@
 
 static void add(struct twice *t, uint32_t clock, usk_i128 from_ns, usk_i128 to_ns)
 {
-	t->zone = usk_room(t->zone, t->n, &t->cap, sizeof *t->zone);
-	t->zone[t->n++] = (struct twice_zone){ clock, usk_saturate(from_ns), usk_saturate(to_ns) };
+	*USK_ADD(t->zone, t->n, t->cap) =
+		(struct twice_zone){ clock, usk_saturate(from_ns), usk_saturate(to_ns) };
 }
 
 /* The clock itself was set back: its offset rises. */
@@ -60,19 +60,12 @@ static void of_reference(struct twice *t, struct stamps *s, uint32_t clock,
 	    no_end ? INT64_MAX : before.at.hi_ns + size);
 }
 
-static int by_place(const void *pa, const void *pb)
-{
-	const struct twice_zone *a = pa, *b = pb;
-	int order = (a->clock > b->clock) - (a->clock < b->clock);
-	order = order ? order : usk_order(a->from_ns, b->from_ns);
-	return order ? order : usk_order(a->to_ns, b->to_ns);
-}
-
 /* Those that meet are one: the edges of a zone are outside of all. */
 static void join(struct twice *t)
 {
 	size_t n = 0;
-	qsort(t->zone, t->n, sizeof *t->zone, by_place);
+	usk_sort(t->zone, t->n, sizeof *t->zone,
+		 KEYS(BY(twice_zone, clock), BY(twice_zone, from_ns), BY(twice_zone, to_ns)));
 	for (size_t i = 0; i < t->n; i++) {
 		struct twice_zone *last = n ? &t->zone[n - 1] : NULL, *z = &t->zone[i];
 		if (last && last->clock == z->clock &&
@@ -104,17 +97,11 @@ void twice_find(struct twice *t, struct stamps *s)
 
 const struct twice_zone *twice_in(const struct twice *t, uint32_t clock, int64_t ns)
 {
-	size_t low = 0, high = t->n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct twice_zone *z = &t->zone[middle];
-		if (z->clock < clock || (z->clock == clock && z->to_ns < ns)) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	const struct twice_zone *z = low < t->n ? &t->zone[low] : NULL;
+	size_t i;
+	USK_FIRST(i, 0, t->n,
+		  t->zone[i].clock > clock ||
+			  (t->zone[i].clock == clock && t->zone[i].to_ns >= ns));
+	const struct twice_zone *z = i < t->n ? &t->zone[i] : NULL;
 	return z && z->clock == clock && z->from_ns <= ns ? z : NULL;
 }
 

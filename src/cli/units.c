@@ -156,6 +156,12 @@ static uint64_t farther(usk_i128 value, int64_t lo_ns, int64_t hi_ns)
 	return (uint64_t)usk_saturate(below > above ? below : above);
 }
 
+struct text unit_seconds(usk_i128 ns)
+{
+	usk_i128 s = usk_floor_div(ns, 1000000000);
+	return text_of("%lld.%09d", (long long)s, (int)(ns - s * 1000000000));
+}
+
 struct text unit_between(int64_t value_ns, int64_t lo_ns, int64_t hi_ns)
 {
 	/* The larger of both sides, so that value +- half holds the band whatever the estimator. */
@@ -213,8 +219,7 @@ static int columns_of(const char *text)
 
 void table_cell(struct table *t, const char *text)
 {
-	t->cell = usk_room(t->cell, t->n, &t->cap, sizeof *t->cell);
-	t->cell[t->n++] = usk_strdup(text);
+	*USK_ADD(t->cell, t->n, t->cap) = usk_strdup(text);
 }
 
 static void add_cells(struct table *t, const char *fmt, va_list ap)

@@ -39,6 +39,8 @@ struct text unit_between(int64_t value_ns, int64_t lo_ns, int64_t hi_ns);
 struct text unit_drift(double ppm, double min, double max);
 /** "6,112" */
 struct text unit_count(uint64_t n);
+/** A stamp: s with nine decimals. */
+struct text unit_seconds(usk_i128 ns);
 
 /* A table with aligned columns: cells are added row by row, widths are found at the end. */
 struct table {

@@ -45,8 +45,7 @@ void drift_add(struct drift *d, const struct bracket *b, unsigned load)
 	if (!first && bracket_rate(&d->last, b, d->ns_per_tick, 0, &r)) {
 		r.load = load;
 		r.at_s = (double)(b->after - d->first.before) / 1e9;
-		d->rate = usk_room(d->rate, d->n, &d->cap, sizeof *d->rate);
-		d->rate[d->n++] = r;
+		*USK_ADD(d->rate, d->n, d->cap) = r;
 	}
 	d->last = *b;
 }

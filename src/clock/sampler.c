@@ -174,15 +174,8 @@ static int64_t away(const struct pair_read *p, int64_t at)
 struct beside sampler_nearest(const struct sampler *p, int64_t at)
 {
 	bool any = atomic_load(&p->begun) == atomic_load(&p->wanted);
-	size_t n = any ? atomic_load(&p->n) : 0, lo = 0, hi = n;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (p->pair[mid].at < at) {
-			lo = mid + 1;
-		} else {
-			hi = mid;
-		}
-	}
+	size_t n = any ? atomic_load(&p->n) : 0, lo;
+	USK_FIRST(lo, 0, n, p->pair[lo].at >= at);
 	if (!n) {
 		return (struct beside){ .away = INT64_MAX };
 	}

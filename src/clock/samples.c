@@ -8,8 +8,7 @@
 
 void samples_add(struct samples *s, double v)
 {
-	s->v = usk_room(s->v, s->n, &s->cap, sizeof *s->v);
-	s->v[s->n++] = v;
+	*USK_ADD(s->v, s->n, s->cap) = v;
 }
 
 void samples_free(struct samples *s)

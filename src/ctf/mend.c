@@ -81,8 +81,7 @@ static uint64_t *find_packets(const char *path, size_t *n, struct usk_err *err)
 		size_t end = in.have - MARK + 1;
 		for (const uint8_t *p = in.data;
 		     (p = memmem(p, in.have - (size_t)(p - in.data), mark, MARK)) != NULL; p++) {
-			at = usk_room(at, *n, &cap, sizeof *at);
-			at[(*n)++] = in.at + (uint64_t)(p - in.data);
+			*USK_ADD(at, *n, cap) = in.at + (uint64_t)(p - in.data);
 		}
 		used = end;
 	}
@@ -193,15 +192,9 @@ static bool cut_stream(struct mend *m, const char *name, uint64_t size)
 	size_t n = 0;
 	uint64_t *at = find_packets(m->stream, &n, NULL);
 	/* Packets before low can be read, those from high on cannot. */
-	size_t low = 0, high = n;
-	while (low + 1 < high) {
-		size_t middle = low + (high - low) / 2;
-		if (try_part(m, at[middle])) {
-			low = middle;
-		} else {
-			high = middle;
-		}
-	}
+	size_t low;
+	USK_FIRST(low, 1, n, !try_part(m, at[low]));
+	low--;
 	bool good = low && low + 1 == n && try_cut(m, name, at, low, size);
 	if (!good && low && try_part(m, at[low])) {
 		good = true;

@@ -23,26 +23,15 @@ void usk_merge_put(struct merge *m, int64_t ns, const bt_message *message)
 {
 	struct waiting w = { ns, m->number++, message };
 	m->heap = usk_room(m->heap, m->n, &m->cap, sizeof *m->heap);
-	size_t i = m->n++;
-	for (; i && before(&w, &m->heap[(i - 1) / 2]); i = (i - 1) / 2) {
-		m->heap[i] = m->heap[(i - 1) / 2];
-	}
-	m->heap[i] = w;
+	USK_HEAP_PUT(m->heap, m->n, w, before);
+	m->n++;
 }
 
 static const bt_message *take(struct merge *m)
 {
 	const bt_message *first = m->heap[0].message;
-	struct waiting last = m->heap[--m->n];
-	size_t i = 0;
-	for (size_t child; (child = 2 * i + 1) < m->n; i = child) {
-		child += child + 1 < m->n && before(&m->heap[child + 1], &m->heap[child]);
-		if (!before(&m->heap[child], &last)) {
-			break;
-		}
-		m->heap[i] = m->heap[child];
-	}
-	m->heap[i] = last;
+	m->n--;
+	USK_HEAP_TAKE(m->heap, m->n, before);
 	return first;
 }
 

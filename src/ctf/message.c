@@ -134,8 +134,7 @@ static bool stream_begins(struct merge *m, struct port *p, const bt_message *mes
 		return FAILED(m, "trace %s: its stream cannot be copied", name);
 	}
 	bt_stream_get_ref(from);
-	m->stream = usk_room(m->stream, m->n_streams, &m->cap_streams, sizeof *m->stream);
-	m->stream[m->n_streams++] = s;
+	*USK_ADD(m->stream, m->n_streams, m->cap_streams) = s;
 	usk_merge_put(m, INT64_MIN, copy);
 	return true;
 }

@@ -47,8 +47,7 @@ static void learn(struct sync *w, const char *path, uint32_t clock)
 	for (size_t i = 0; i < t.n; i++) {
 		struct known k = { .clock = clock };
 		if (find_uuid(t.folder[i], k.uuid)) {
-			w->known = usk_room(w->known, w->n_known, &w->cap_known, sizeof *w->known);
-			w->known[w->n_known++] = k;
+			*USK_ADD(w->known, w->n_known, w->cap_known) = k;
 		}
 	}
 	usk_ctf_traces_free(&t);

@@ -59,16 +59,9 @@ enum { PARTS = 1000 };
 /* The fine window that x is in; NULL: none. */
 static const struct window *fine_at(const struct side *s, int64_t x)
 {
-	size_t below = 0, above = s->n_fine;
-	while (below < above) {
-		size_t middle = below + (above - below) / 2;
-		if (s->fine[middle].end <= x) {
-			below = middle + 1;
-		} else {
-			above = middle;
-		}
-	}
-	return below < s->n_fine && s->fine[below].start <= x ? &s->fine[below] : NULL;
+	size_t i;
+	USK_FIRST(i, 0, s->n_fine, s->fine[i].end > x);
+	return i < s->n_fine && s->fine[i].start <= x ? &s->fine[i] : NULL;
 }
 
 /* In which points are thinned, around x. */

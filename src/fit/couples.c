@@ -40,8 +40,7 @@ enum usk_status usk_fit_windows(const struct usk_fit *fit, usk_windowed *offset_
 		int64_t offset_ns;
 		if (offset_of(fit, begin, (size_t)(msg - begin), &offset_ns)) {
 			usk_i128 until = start + window < last ? start + window : last;
-			k = usk_room(k, m, &cap, sizeof *k);
-			k[m++] = (struct usk_knot){
+			*USK_ADD(k, m, cap) = (struct usk_knot){
 				.local_ns = (int64_t)usk_floor_div(start + until, 2),
 				.offset_ns = offset_ns,
 			};

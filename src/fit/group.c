@@ -100,14 +100,6 @@ static struct node *nodes_of(const struct usk_group_pair *pair, size_t n_pairs, 
 	return node;
 }
 
-static int by_broadcast(const void *pa, const void *pb)
-{
-	const struct usk_group_seen *a = pa, *b = pb;
-	int order = usk_order(a->broadcast, b->broadcast);
-	order = order ? order : usk_order(a->clock, b->clock);
-	return order ? order : usk_order(a->y, b->y);
-}
-
 /* Two broadcasts that one clock stamped alike are left out: whose other stamps are is not known. */
 static void broadcasts_of(struct usk_group_work *g, struct node *node, size_t n)
 {
@@ -119,7 +111,9 @@ static void broadcasts_of(struct usk_group_work *g, struct node *node, size_t n)
 						    .clock = node[i].clock,
 						    .broadcast = (uint32_t)top(node, i) };
 	}
-	qsort(g->at, n, sizeof *g->at, by_broadcast);
+	usk_sort(g->at, n, sizeof *g->at,
+		 KEYS(BY(usk_group_seen, broadcast), BY(usk_group_seen, clock),
+		      BY(usk_group_seen, y)));
 	for (size_t i = 0, end; i < n; i = end) {
 		bool twice = false;
 		for (end = i + 1; end < n && g->at[end].broadcast == g->at[i].broadcast; end++) {

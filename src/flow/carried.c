@@ -25,11 +25,6 @@
 /* ---- logs -------------------------------------------------------------------------------------
  */
 
-static void tell(struct parties *p, char *text)
-{
-	usk_flow_note(&p->log_note, &p->n_log_notes, text);
-}
-
 /* Where the log goes on the raw clock was never set back; where it does not, by its time. */
 static void keep_breaks(struct party *y)
 {
@@ -78,17 +73,18 @@ static enum usk_status open_log(struct parties *p, const char *row, struct usk_e
 		}
 	}
 	if (log.damage) {
-		tell(p, usk_format("%s: %s", path, log.damage));
+		usk_flow_note_log(p, usk_format("%s: %s", path, log.damage));
 	}
 	char *why = usk_carry_of(&log, &y->survey.epochs, y->first_ns, y->last_ns, &y->carry);
 	if (why) {
-		tell(p, usk_format("%s: not used, %s", path, why));
+		usk_flow_note_log(p, usk_format("%s: not used, %s", path, why));
 	} else if (!y->carry->whole) {
-		tell(p,
-		     usk_format("%s: %s; there %s counts as a clock without a log", path,
-				y->carry->log.holes ? "lines are missing"
-						    : "it does not cover all of the clock's stamps",
-				y->name));
+		usk_flow_note_log(
+			p, usk_format("%s: %s; there %s counts as a clock without a log", path,
+				      y->carry->log.holes
+					      ? "lines are missing"
+					      : "it does not cover all of the clock's stamps",
+				      y->name));
 	}
 	free(why);
 	keep_breaks(y);
@@ -234,8 +230,7 @@ static void add(struct course *c, usk_i128 u)
 {
 	if (u >= c->own->first_ns && u <= c->own->last_ns &&
 	    !between_epochs(&c->own->survey.epochs, (int64_t)u)) {
-		c->u = usk_room(c->u, c->n, &c->cap, sizeof *c->u);
-		c->u[c->n++] = (int64_t)u;
+		*USK_ADD(c->u, c->n, c->cap) = (int64_t)u;
 	}
 }
 

@@ -203,12 +203,9 @@ static void unite(struct usk_raw *all, bool *any, struct usk_raw x)
 /* The line of a piece at y, or the last one before. */
 static size_t line_at(const struct usk_clock_log *l, const struct usk_log_piece *p, int64_t y)
 {
-	size_t lo = p->first, hi = p->last + 1;
-	while (hi - lo > 1) {
-		size_t mid = lo + (hi - lo) / 2;
-		*(l->line[mid].time_ns <= y ? &lo : &hi) = mid;
-	}
-	return lo;
+	size_t i;
+	USK_FIRST(i, p->first + 1, p->last + 1, l->line[i].time_ns > y);
+	return i - 1;
 }
 
 static int64_t between(int64_t a, int64_t b, usk_i128 part, usk_i128 whole, bool up)
@@ -318,11 +315,9 @@ static int64_t shift_of(const struct usk_carry *c, size_t line)
 int64_t usk_carry_shown(const struct usk_carry *c, int64_t raw_ns, bool last)
 {
 	const struct usk_clock_log *l = &c->log;
-	size_t lo = 0, hi = l->n;
-	while (hi - lo > 1) {
-		size_t mid = lo + (hi - lo) / 2;
-		*(middle(&l->line[mid]) <= raw_ns ? &lo : &hi) = mid;
-	}
+	size_t lo;
+	USK_FIRST(lo, 1, l->n, middle(&l->line[lo]) > raw_ns);
+	lo--;
 	const struct usk_log_line *x = &l->line[lo];
 	usk_i128 d = (usk_i128)raw_ns - middle(x);
 	if (d < 0 || lo + 1 == l->n) {
@@ -425,8 +420,7 @@ struct corners {
 static void corner(struct corners *out, usk_i128 at)
 {
 	if (at >= out->first && at <= out->last) {
-		out->v = usk_room(out->v, out->n, &out->cap, sizeof *out->v);
-		out->v[out->n++] = (int64_t)at;
+		*USK_ADD(out->v, out->n, out->cap) = (int64_t)at;
 	}
 }
 

@@ -151,8 +151,7 @@ static enum usk_status read_lines(struct usk_input *in, struct usk_clock_log *l,
 			return USK_OK;
 		}
 		if (whole) {
-			l->line = usk_room(l->line, l->n, &cap, sizeof *l->line);
-			l->line[l->n++] = x;
+			*USK_ADD(l->line, l->n, cap) = x;
 		} else if (ours) {
 			usk_csv_bad_add(bad, number, "is not whole");
 		}
@@ -284,8 +283,7 @@ static void cut_into_pieces(struct usk_clock_log *l)
 		const struct usk_log_line *x = &l->line[i];
 		bool fell = i && (usk_i128)x->time_ns - x[-1].time_ns <
 					 (usk_i128)x->after_ns - x[-1].before_ns;
-		l->piece = usk_room(l->piece, l->n_pieces, &cap, sizeof *l->piece);
-		l->piece[l->n_pieces++] = (struct usk_log_piece){ i, i, fell };
+		*USK_ADD(l->piece, l->n_pieces, cap) = (struct usk_log_piece){ i, i, fell };
 	}
 }
 

@@ -174,7 +174,7 @@ static int64_t middle_of_a(const struct gathered *g, uint32_t a)
 {
 	int64_t first = INT64_MAX, last = INT64_MIN;
 	for (size_t i = 0; i < g->n_msgs; i++) {
-		int64_t t = usk_stamp_of(&g->msg[i], a);
+		int64_t t = usk_msg_stamp(&g->msg[i], a);
 		first = t < first ? t : first;
 		last = t > last ? t : last;
 	}

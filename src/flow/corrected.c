@@ -223,12 +223,9 @@ static void collect(struct judging *x, const struct usk_judge *j, size_t pair)
 	for (size_t i = 0; i < j->n_inverted; i++) {
 		const struct usk_msg *m = &j->inverted[i];
 		if (x->n_before && bsearch(m, x->inverted, x->n_before, sizeof *m, usk_msg_order)) {
-			x->stuck = usk_room(x->stuck, x->n_stuck, &x->cap_stuck, sizeof *x->stuck);
-			x->stuck[x->n_stuck++] = (struct stuck){ *m, pair };
+			*USK_ADD(x->stuck, x->n_stuck, x->cap_stuck) = (struct stuck){ *m, pair };
 		} else {
-			x->inverted = usk_room(x->inverted, x->n_inverted, &x->cap_inverted,
-					       sizeof *x->inverted);
-			x->inverted[x->n_inverted++] = *m;
+			*USK_ADD(x->inverted, x->n_inverted, x->cap_inverted) = *m;
 		}
 	}
 }
@@ -373,8 +370,7 @@ static void collect_likely(void *ctx, const struct usk_likely *l)
 	    lacks(x, &k.msg) > usk_saturate((usk_i128)k.early_ns + (q > 1 ? q : 0)) &&
 	    !(x->n_likely_before &&
 	      bsearch(&k, x->likely, x->n_likely_before, sizeof k, usk_msg_order))) {
-		x->likely = usk_room(x->likely, x->n_likely, &x->cap_likely, sizeof *x->likely);
-		x->likely[x->n_likely++] = k;
+		*USK_ADD(x->likely, x->n_likely, x->cap_likely) = k;
 	}
 }
 

@@ -17,12 +17,7 @@
 
 enum column { SENDER, RECEIVER, MODEL, COLUMNS };
 
-static int compare_rows(const void *pa, const void *pb)
-{
-	const struct delay_row *a = pa, *b = pb;
-	int order = strcmp(a->sender, b->sender);
-	return order ? order : strcmp(a->receiver, b->receiver);
-}
+KEYS_CALLED(by_names, BY(delay_row, sender), BY(delay_row, receiver));
 
 /* The fields of a line that are wanted: column[i] says which. *missing: the first that is not. */
 static enum usk_status fields_of(const struct usk_csv_line *line, const size_t column[COLUMNS],
@@ -92,8 +87,7 @@ static enum usk_status add_row(struct delays *d, size_t *cap,
 	if (!status) {
 		row.sender = text_of(field[SENDER]);
 		row.receiver = text_of(field[RECEIVER]);
-		d->row = usk_room(d->row, d->n, cap, sizeof *d->row);
-		d->row[d->n++] = row;
+		*USK_ADD(d->row, d->n, *cap) = row;
 	}
 	return status;
 }
@@ -133,12 +127,10 @@ enum usk_status usk_delays_read(struct usk_input *in, struct delays *out, struct
 		status = usk_fail(err, USK_EINPUT, 0,
 				  "is empty; it begins with the line sender,receiver,model");
 	}
-	if (!status && out->n) {
-		qsort(out->row, out->n, sizeof *out->row, compare_rows);
-	}
+	usk_sort(out->row, out->n, sizeof *out->row, by_names);
 	for (size_t i = 1; i < out->n && !status; i++) {
 		const struct delay_row *a = &out->row[i - 1], *b = &out->row[i];
-		if (!compare_rows(a, b)) {
+		if (!usk_order_by(a, b, by_names)) {
 			status = usk_fail(err, USK_EINPUT, 0,
 					  "lines %llu and %llu are of the same sender and receiver",
 					  (unsigned long long)(a->line < b->line ? a : b)->line,
@@ -199,7 +191,7 @@ const struct usk_delay_model *usk_delays_find(const struct delays *d, const char
 		return d->any ? &d->model : NULL;
 	}
 	struct delay_row key = { .sender = (char *)sender, .receiver = (char *)receiver };
-	const struct delay_row *row = bsearch(&key, d->row, d->n, sizeof key, compare_rows);
+	const struct delay_row *row = usk_find(&key, d->row, d->n, sizeof key, by_names);
 	return row ? &row->model : NULL;
 }
 

@@ -91,8 +91,7 @@ static void put_knot(struct knots *out, struct usk_knot k, size_t epoch, int64_t
 	if (is_blank(&k) && k.offset_ns == USK_NONE) {
 		return;
 	}
-	out->knot = usk_room(out->knot, out->n, &out->cap, sizeof *out->knot);
-	out->knot[out->n++] = k;
+	*USK_ADD(out->knot, out->n, out->cap) = k;
 }
 
 /* Does nothing bound the clock at any of these? An estimate alone is no answer for an epoch. */
@@ -185,13 +184,6 @@ static int64_t fell_between(const struct usk_epochs *e, usk_i128 from, usk_i128 
 		}
 	}
 	return fell;
-}
-
-static int by_epoch_and_time(const void *pa, const void *pb)
-{
-	const struct usk_jump *a = pa, *b = pb;
-	int order = usk_order(a->epoch, b->epoch);
-	return order ? order : usk_order(a->after_local_ns, b->after_local_ns);
 }
 
 static struct usk_jump jump_at(const struct usk_epochs *e, size_t i, uint32_t clock)
@@ -323,9 +315,8 @@ static void translate_jumps(const struct parties *p, uint32_t clock, const struc
 		j->after_local_ns -= usk_epoch_offset(e, from);
 		j->before_local_ns -= usk_epoch_offset(e, to);
 	}
-	if (k->n_jumps) {
-		qsort(k->jump, k->n_jumps, sizeof *k->jump, by_epoch_and_time);
-	}
+	usk_sort(k->jump, k->n_jumps, sizeof *k->jump,
+		 KEYS(BY(usk_jump, epoch), BY(usk_jump, after_local_ns)));
 }
 
 /* As the order of records has it, or else that of rows. */
@@ -357,9 +348,9 @@ static void translate_stretches(const struct usk_epochs *e, struct usk_clock *k)
 				to = usk_epoch_gap(e, epoch).before_ns;
 			}
 			if (to > s.from_ns) {
-				out = usk_room(out, n, &cap, sizeof *out);
-				out[n++] = (struct usk_disturbed){ s.from_ns - shift, to - shift,
-								   (uint32_t)epoch };
+				*USK_ADD(out, n, cap) =
+					(struct usk_disturbed){ s.from_ns - shift, to - shift,
+								(uint32_t)epoch };
 			}
 			if (epoch == e->n || to == s.to_ns) {
 				break;
@@ -381,13 +372,6 @@ static void translate_msg(const struct parties *p, struct usk_msg *m)
 	m->received_ns = usk_party_recorded(&p->party[m->to], m->received_ns);
 }
 
-static int by_local(const void *pa, const void *pb)
-{
-	const struct usk_point *a = pa, *b = pb;
-	int order = usk_order(a->local_ns, b->local_ns);
-	return order ? order : usk_order(a->offset_ns, b->offset_ns);
-}
-
 static void translate_points(const struct usk_epochs *e, struct usk_point *x, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -395,9 +379,8 @@ static void translate_points(const struct usk_epochs *e, struct usk_point *x, si
 		x[i].local_ns -= shift;
 		x[i].offset_ns = usk_cut((usk_i128)x[i].offset_ns + shift);
 	}
-	if (n && e->n) {
-		qsort(x, n, sizeof *x, by_local);
-	}
+	usk_sort(x, e->n ? n : 0, sizeof *x,
+		 KEYS(BY(usk_point, local_ns), BY(usk_point, offset_ns)));
 }
 
 static void translate_pair(const struct parties *p, struct usk_pair *x)

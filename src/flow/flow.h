@@ -178,6 +178,8 @@ void usk_delays_state(const struct parties *p, struct usk_clocks *c);
 
 /** One sentence more, which is handed over; NULL: none. */
 void usk_flow_note(char ***note, size_t *n, char *text);
+/** The same of what was noted while traces were read. */
+void usk_flow_note_log(struct parties *p, char *text);
 /** What is damaged of the traces. */
 void usk_flow_damage(const struct parties *p, char ***note, size_t *n);
 /** The names of all parties, the caller's; what --min-delay names in vain, and damage, are noted.
@@ -361,11 +363,6 @@ void usk_pairs_free(struct parties *p);
 /** Does any of its messages have a minimum delay, or a clock a log? Then their points are not where
  * they are. */
 bool usk_pair_has_min_delay(const struct pair_source *s);
-/** A message's stamp of one of its clocks. */
-static inline int64_t usk_stamp_of(const struct usk_msg *m, uint32_t clock)
-{
-	return m->from == clock ? m->sent_ns : m->received_ns;
-}
 /** --from and --to, by a stamp of a. */
 static inline bool usk_pair_counts(const struct pair_source *s, int64_t a_ns)
 {

@@ -292,12 +292,6 @@ static int may_wander(const struct pair_source *s)
 	return known && (s->a == p->reference || s->b == p->reference) ? 1 : 2;
 }
 
-static int by_begin(const void *pa, const void *pb)
-{
-	const struct usk_set_in *a = pa, *b = pb;
-	return usk_order(a->from_ns, b->from_ns);
-}
-
 /* Where a clock was set once it may have been set twice, of which thinning by the second leaves no
  * trace: all is read again, and thinned by less there. */
 static bool look_closer(struct way *w, const struct usk_calm *c)
@@ -311,7 +305,7 @@ static bool look_closer(struct way *w, const struct usk_calm *c)
 			w->set[w->n_set++] = set;
 		}
 	}
-	qsort(w->set, w->n_set, sizeof *w->set, by_begin);
+	usk_sort(w->set, w->n_set, sizeof *w->set, KEYS(BY(usk_set_in, from_ns)));
 	return w->n_set > before && w->round++ < MAX_ROUNDS;
 }
 

@@ -64,8 +64,7 @@ static uint32_t rank_of(struct lateness *x, const char *name, uint32_t clock)
 		usk_index_value(&x->ranks, id.word[0] ^ usk_mix(clock + UINT64_C(1)), id.word[1]);
 	if (!*number) {
 		struct usk_late_answer *a = x->out;
-		a->rank = usk_room(a->rank, a->n_ranks, &x->cap_ranks, sizeof *a->rank);
-		a->rank[a->n_ranks++] =
+		*USK_ADD(a->rank, a->n_ranks, x->cap_ranks) =
 			(struct usk_late_rank){ .name = usk_strdup(name), .clock = clock };
 		*number = a->n_ranks;
 	}
@@ -133,20 +132,8 @@ static enum usk_status judge(void *ctx, const struct usk_gathering *g, struct us
 	a->asked += one.asked;
 	a->known += one.known;
 	add_spent(&a->spent, &one.spent);
-	a->collective = usk_room(a->collective, a->n_collectives, &x->cap_collectives,
-				 sizeof *a->collective);
-	a->collective[a->n_collectives++] = one;
+	*USK_ADD(a->collective, a->n_collectives, x->cap_collectives) = one;
 	return USK_OK;
-}
-
-static int by_time(const void *pa, const void *pb)
-{
-	const struct usk_lateness *a = pa, *b = pb;
-	int order = usk_order(a->at_ns, b->at_ns);
-	for (int i = 0; i < 2 && !order; i++) {
-		order = (a->id.word[i] > b->id.word[i]) - (a->id.word[i] < b->id.word[i]);
-	}
-	return order;
 }
 
 enum usk_status usk_late_read(struct usk_trace *const *trace, size_t n, const struct usk_clocks *c,
@@ -168,7 +155,9 @@ enum usk_status usk_late_read(struct usk_trace *const *trace, size_t n, const st
 				  usk_trace_path(trace[0]));
 	}
 	if (!status) {
-		qsort(out->collective, out->n_collectives, sizeof *out->collective, by_time);
+		usk_sort(out->collective, out->n_collectives, sizeof *out->collective,
+			 KEYS(BY(usk_lateness, at_ns), BY(usk_lateness, id.word[0]),
+			      BY(usk_lateness, id.word[1])));
 	} else {
 		usk_late_answer_free(out);
 	}

@@ -24,6 +24,11 @@ void usk_flow_note(char ***note, size_t *n, char *text)
 	}
 }
 
+void usk_flow_note_log(struct parties *p, char *text)
+{
+	usk_flow_note(&p->log_note, &p->n_log_notes, text);
+}
+
 /* Captures of links that cannot be read. */
 static void note_foreign(const struct parties *p, char ***note, size_t *n)
 {

@@ -44,8 +44,7 @@ uint32_t usk_pair_number(struct parties *p, uint32_t x, uint32_t y)
 	if (found != UINT32_MAX) {
 		return found;
 	}
-	p->pair = usk_room(p->pair, p->n_pairs, &p->cap_pairs, sizeof *p->pair);
-	p->pair[p->n_pairs++] = (struct pair_source){
+	*USK_ADD(p->pair, p->n_pairs, p->cap_pairs) = (struct pair_source){
 		.parties = p,
 		.a = x < y ? x : y,
 		.b = x < y ? y : x,

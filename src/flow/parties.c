@@ -268,11 +268,6 @@ uint32_t usk_party_find(const struct parties *p, const char *name)
 	return i < p->n ? i : USK_NO_CLOCK;
 }
 
-static bool within(int64_t ns)
-{
-	return ns >= -USK_TIME_MAX && ns <= USK_TIME_MAX;
-}
-
 /* To the raw clocks, as exact as their logs are. */
 static void carry_anchor(const struct parties *p, struct usk_graph_anchor *y)
 {
@@ -307,7 +302,8 @@ static enum usk_status anchors(struct parties *p, struct usk_err *err)
 		const char *wrong = a == b	       ? "names one clock twice"
 				    : x->within_ns < 0 ? "the uncertainty after ± is negative"
 						       : NULL;
-		bool far = !wrong && !(within(x->a_ns) && within(x->b_ns) && within(x->within_ns));
+		bool far = !wrong && !(usk_is_time(x->a_ns) && usk_is_time(x->b_ns) &&
+				       usk_is_time(x->within_ns));
 		if (far) {
 			wrong = "is over 146 years";
 		} else if (!wrong && (!usk_party_unwrap(&p->party[a], &y.a_ns) ||

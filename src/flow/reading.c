@@ -20,16 +20,9 @@
 /* Do its records show that it was set back between these? Its unwrapped time is none that passed. */
 static bool set_back(const struct party *y, int64_t from, int64_t to)
 {
-	size_t lo = 0, hi = y->n_back;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (y->back[mid].after_ns > from) {
-			hi = mid;
-		} else {
-			lo = mid + 1;
-		}
-	}
-	return lo < y->n_back && y->back[lo].before_ns < to;
+	size_t i;
+	USK_FIRST(i, 0, y->n_back, y->back[i].after_ns > from);
+	return i < y->n_back && y->back[i].before_ns < to;
 }
 
 /*
@@ -83,19 +76,15 @@ static enum usk_status add(struct reading *r, const struct block *b)
 	return status;
 }
 
-static int by_moved_msg(const void *pa, const void *pb)
-{
-	const struct suspected *a = pa, *b = pb;
-	int order = usk_order(a->pair, b->pair);
-	return order ? order : usk_msg_order(&a->moved_msg, &b->moved_msg);
-}
+KEYS_CALLED(by_moved_msg, BY(suspected, pair), BY(suspected, moved_msg.sent_ns),
+	    BY(suspected, moved_msg.received_ns), BY(suspected, moved_msg.from));
 
 static void recognise(struct reading *r, const struct usk_msg *m, const struct usk_msg *raw)
 {
 	struct suspected key = { .pair = (uint32_t)(r->source - r->source->parties->pair),
 				 .moved_msg = add_min_delay(r, raw) };
 	struct suspected *x =
-		bsearch(&key, r->suspects->row, r->suspects->n, sizeof key, by_moved_msg);
+		usk_find(&key, r->suspects->row, r->suspects->n, sizeof key, by_moved_msg);
 	if (x && !x->found) {
 		x->found = true;
 		*x->msg = *m;
@@ -126,8 +115,8 @@ static void correct(const struct reading *r, const struct usk_msg *msg, size_t n
 	int64_t a[BLOCK], b[BLOCK], on_a[BLOCK], on_b[BLOCK];
 	size_t filled = 0;
 	do {
-		a[filled] = usk_stamp_of(&msg[filled], r->source->a);
-		b[filled] = usk_stamp_of(&msg[filled], r->source->b);
+		a[filled] = usk_msg_stamp(&msg[filled], r->source->a);
+		b[filled] = usk_msg_stamp(&msg[filled], r->source->b);
 	} while (++filled < n);
 	uint64_t lost = usk_judge_correct(r->judge.map_a, a, n, on_a) +
 			usk_judge_correct(r->judge.map_b, b, n, on_b);
@@ -193,8 +182,7 @@ static bool take(struct reading *r, const struct block *b)
 		usk_delay_samples_msgs(&r->samples, b->on, b->n);
 	}
 	for (size_t i = 0; r->keep && i < b->n; i++) {
-		r->msg = usk_room(r->msg, r->n_msgs, &r->cap_msgs, sizeof *r->msg);
-		r->msg[r->n_msgs++] = b->on[i];
+		*USK_ADD(r->msg, r->n_msgs, r->cap_msgs) = b->on[i];
 	}
 	if (r->corridor) {
 		r->status = add(r, b);
@@ -220,7 +208,7 @@ static bool put(void *ctx, const struct usk_msg *msg, size_t n)
 			x = (struct block){ kept, kept, kept, 0 };
 		}
 		for (size_t i = 0; i < m && cut; i++) {
-			if (usk_pair_counts(s, usk_stamp_of(&msg[i], s->a))) {
+			if (usk_pair_counts(s, usk_msg_stamp(&msg[i], s->a))) {
 				kept[x.n++] = msg[i];
 			}
 		}
@@ -479,8 +467,7 @@ enum usk_status usk_readings_kept(struct parties *p, const struct reading_plan *
 
 void usk_suspect(struct suspects *s, size_t pair, struct usk_msg *msg)
 {
-	s->row = usk_room(s->row, s->n, &s->cap, sizeof *s->row);
-	s->row[s->n++] = (struct suspected){ (uint32_t)pair, *msg, msg, false };
+	*USK_ADD(s->row, s->n, s->cap) = (struct suspected){ (uint32_t)pair, *msg, msg, false };
 }
 
 static void begin_naming(void *ctx, size_t pair, struct reading *r)
@@ -495,9 +482,7 @@ enum usk_status usk_readings_name(struct parties *p, struct suspects *s, struct 
 	uint32_t *list = usk_alloc(s->n + 1, sizeof *list);
 	enum usk_status status = USK_OK;
 	size_t n = 0;
-	if (s->n) {
-		qsort(s->row, s->n, sizeof *s->row, by_moved_msg);
-	}
+	usk_sort(s->row, s->n, sizeof *s->row, by_moved_msg);
 	for (size_t i = 0; i < s->n; i++) {
 		uint32_t pair = s->row[i].pair;
 		if (usk_pair_has_min_delay(&p->pair[pair]) && (!n || list[n - 1] != pair)) {

@@ -236,13 +236,6 @@ struct dealt {
 	uint32_t pair;
 };
 
-static int by_records(const void *pa, const void *pb)
-{
-	const struct dealt *a = pa, *b = pb;
-	return a->records != b->records ? (a->records < b->records) - (a->records > b->records)
-					: (a->pair > b->pair) - (a->pair < b->pair);
-}
-
 static void deal(struct parties *p)
 {
 	struct dealt *order = usk_alloc(p->n_pairs + 1, sizeof *order);
@@ -251,9 +244,7 @@ static void deal(struct parties *p)
 		const struct party *a = &p->party[p->pair[i].a], *b = &p->party[p->pair[i].b];
 		order[i] = (struct dealt){ a->survey.records + b->survey.records, (uint32_t)i };
 	}
-	if (p->n_pairs) {
-		qsort(order, p->n_pairs, sizeof *order, by_records);
-	}
+	usk_sort(order, p->n_pairs, sizeof *order, KEYS(FALLING(dealt, records), BY(dealt, pair)));
 	for (size_t i = 0; i < p->n_pairs; i++) {
 		struct pair_source *s = &p->pair[order[i].pair];
 		unsigned a = (unsigned)p->share->reader[p->party[s->a].trace],
@@ -265,12 +256,7 @@ static void deal(struct parties *p)
 	free(order);
 }
 
-static int by_want(const void *pa, const void *pb)
-{
-	const struct usk_want *a = pa, *b = pb;
-	return a->trace != b->trace ? (a->trace > b->trace) - (a->trace < b->trace)
-				    : (a->rank > b->rank) - (a->rank < b->rank);
-}
+KEYS_CALLED(by_want, BY(usk_want, trace), BY(usk_want, rank));
 
 /* Each capture that a rank matches pairs of, and does not read, once. */
 static struct usk_want *wants_of(const struct parties *p, size_t *n)
@@ -286,12 +272,10 @@ static struct usk_want *wants_of(const struct parties *p, size_t *n)
 			}
 		}
 	}
-	if (all) {
-		qsort(w, all, sizeof *w, by_want);
-	}
+	usk_sort(w, all, sizeof *w, by_want);
 	*n = 0;
 	for (size_t i = 0; i < all; i++) {
-		if (!i || by_want(&w[i - 1], &w[i])) {
+		if (!i || usk_order_by(&w[i - 1], &w[i], by_want)) {
 			w[(*n)++] = w[i];
 		}
 	}

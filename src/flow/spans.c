@@ -151,11 +151,6 @@ static enum usk_status put(void *ctx, const struct usk_msg *m, struct usk_err *e
 
 /* ---- what a user should know --------------------------------------------------------------- */
 
-static void note(struct parties *p, char *text)
-{
-	usk_flow_note(&p->log_note, &p->n_log_notes, text);
-}
-
 static void note_anchors(struct parties *p)
 {
 	const struct spans *x = p->spans;
@@ -163,8 +158,10 @@ static void note_anchors(struct parties *p)
 	const struct usk_call_process *y = usk_calls_processes(x->calls, &n);
 	for (size_t i = 0; i < n; i++) {
 		if (y[i].anchored && told++ < MOST_NOTES) {
-			note(p,
-			     usk_format("%s counts each trace from a whole ms (%llu of %llu of its "
+			usk_flow_note_log(
+				p,
+				usk_format(
+					"%s counts each trace from a whole ms (%llu of %llu of its "
 					"entry spans begin with one): its stamps may be up to 1 ms "
 					"too early, which the bounds of %s allow for",
 					x->service.text[y[i].service],
@@ -174,7 +171,8 @@ static void note_anchors(struct parties *p)
 		}
 	}
 	if (told > MOST_NOTES) {
-		note(p, usk_format("the same holds for %zu more processes", told - MOST_NOTES));
+		usk_flow_note_log(
+			p, usk_format("the same holds for %zu more processes", told - MOST_NOTES));
 	}
 }
 
@@ -196,30 +194,35 @@ static void note_async(struct parties *p)
 		used += k[i].waits && k[i].told ? k[i].n - k[i].late : 0;
 		if (k[i].late && told++ < MOST_NOTES) {
 			char *name = class_name(x, &k[i]);
-			note(p,
-			     usk_format("%s: %llu of %llu calls end after their callers: %s", name,
-					(unsigned long long)k[i].late, (unsigned long long)k[i].n,
-					k[i].waits ? "their ends were not used"
-						   : "callers do not wait for these, so only "
-						     "beginnings were used"));
+			usk_flow_note_log(
+				p, usk_format("%s: %llu of %llu calls end after their callers: %s",
+					      name, (unsigned long long)k[i].late,
+					      (unsigned long long)k[i].n,
+					      k[i].waits ? "their ends were not used"
+							 : "callers do not wait for these, so only "
+							   "beginnings were used"));
 			free(name);
 		}
 	}
 	if (told > MOST_NOTES) {
-		note(p,
-		     usk_format("the same holds for %zu more kinds of calls", told - MOST_NOTES));
+		usk_flow_note_log(p, usk_format("the same holds for %zu more kinds of calls",
+						told - MOST_NOTES));
 	}
 	if (guessed) {
-		note(p,
-		     usk_format(
-			     "%llu calls do not tell whether their callers wait for them: they are "
-			     "taken for synchronous, as no call of their kinds ends after its "
-			     "caller; the bounds are valid if they are",
-			     (unsigned long long)guessed));
+		usk_flow_note_log(
+			p,
+			usk_format(
+				"%llu calls do not tell whether their callers wait for them: they "
+				"are "
+				"taken for synchronous, as no call of their kinds ends after its "
+				"caller; the bounds are valid if they are",
+				(unsigned long long)guessed));
 	}
 	if (used) {
-		note(p,
-		     usk_format("the bounds are valid if the callee's span ended before the "
+		usk_flow_note_log(
+			p,
+			usk_format(
+				"the bounds are valid if the callee's span ended before the "
 				"caller's in %llu call%s: some SDKs end it after the answer "
 				"was sent, which shows only where other spans leave no room for it",
 				(unsigned long long)used, used == 1 ? "" : "s"));
@@ -233,13 +236,15 @@ static void note_split(struct parties *p)
 	const struct usk_call_clock *y = usk_calls_clocks(x->calls, &n);
 	for (size_t i = 0; i < n; i++) {
 		if (y[i].split) {
-			note(p,
-			     usk_format(
-				     "%s: %llu of %llu spans begin before their parents in other "
-				     "processes of it: these do not share one clock, so each is "
-				     "taken for a clock of its own",
-				     x->clock.text[i], (unsigned long long)y[i].early,
-				     (unsigned long long)y[i].n));
+			usk_flow_note_log(
+				p,
+				usk_format(
+					"%s: %llu of %llu spans begin before their parents in "
+					"other "
+					"processes of it: these do not share one clock, so each is "
+					"taken for a clock of its own",
+					x->clock.text[i], (unsigned long long)y[i].early,
+					(unsigned long long)y[i].n));
 		}
 	}
 }

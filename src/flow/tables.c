@@ -147,8 +147,7 @@ static void draw(struct table_sample *t, uint32_t a, const struct usk_msg *m, si
 			t->least = s;
 		}
 		if (!(s.way & t->mask)) {
-			t->s = usk_room(t->s, t->n, &t->cap, sizeof *t->s);
-			t->s[t->n++] = s;
+			*USK_ADD(t->s, t->n, t->cap) = s;
 			halve(t, cap);
 		}
 	}

@@ -128,21 +128,7 @@ static void smaller(struct usk_smallest *s, const struct usk_trip *t)
 	s->n++;
 }
 
-static int by_lengths(const void *pa, const void *pb)
-{
-	const struct usk_trip *a = pa, *b = pb;
-	int order = usk_order(a->there, b->there);
-	return order ? order : usk_order(a->back, b->back);
-}
-
-static int by_number(const void *pa, const void *pb)
-{
-	const struct usk_smallest *a = pa, *b = pb;
-	int order = usk_order((int64_t)b->n, (int64_t)a->n);
-	order = order ? order : usk_order(a->asker, b->asker);
-	order = order ? order : usk_order(a->there_bytes, b->there_bytes);
-	return order ? order : usk_order(a->back_bytes, b->back_bytes);
-}
+KEYS_CALLED(by_lengths, BY(usk_trip, there), BY(usk_trip, back));
 
 static void measure_asker(const struct trips *t, uint32_t asker, uint32_t other,
 			  struct usk_calibrated *out)
@@ -151,12 +137,11 @@ static void measure_asker(const struct trips *t, uint32_t asker, uint32_t other,
 	for (size_t i = 0; i < t->n;) {
 		struct usk_smallest s = { .asker = asker, .other = other };
 		size_t start = i;
-		for (; i < t->n && !by_lengths(&t->trip[start], &t->trip[i]); i++) {
+		for (; i < t->n && !usk_order_by(&t->trip[start], &t->trip[i], by_lengths); i++) {
 			smaller(&s, &t->trip[i]);
 		}
 		if (s.n) {
-			out->length = usk_room(out->length, out->n_lengths, &cap, sizeof s);
-			out->length[out->n_lengths++] = s;
+			*USK_ADD(out->length, out->n_lengths, cap) = s;
 		}
 	}
 }
@@ -164,14 +149,12 @@ static void measure_asker(const struct trips *t, uint32_t asker, uint32_t other,
 void usk_trips_lengths(struct trips t[2], const struct pair_source *s, struct usk_calibrated *out)
 {
 	for (int side = 0; side < 2; side++) {
-		if (t[side].n) {
-			qsort(t[side].trip, t[side].n, sizeof *t[side].trip, by_lengths);
-		}
+		usk_sort(t[side].trip, t[side].n, sizeof *t[side].trip, by_lengths);
 		measure_asker(&t[side], side ? s->b : s->a, side ? s->a : s->b, out);
 	}
-	if (out->n_lengths) {
-		qsort(out->length, out->n_lengths, sizeof *out->length, by_number);
-	}
+	usk_sort(out->length, out->n_lengths, sizeof *out->length,
+		 KEYS(FALLING(usk_smallest, n), BY(usk_smallest, asker),
+		      BY(usk_smallest, there_bytes), BY(usk_smallest, back_bytes)));
 	out->n_lengths = out->n_lengths < MAX_LENGTHS ? out->n_lengths : MAX_LENGTHS;
 }
 
@@ -221,7 +204,7 @@ static bool put_lane(void *ctx, const struct usk_msg *msg, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		bool forth = msg[i].from == s->a;
 		struct usk_origin from = i < l->n_origins ? l->origin[i] : (struct usk_origin){ 0 };
-		if (!usk_pair_counts(s, usk_stamp_of(&msg[i], s->a))) {
+		if (!usk_pair_counts(s, usk_msg_stamp(&msg[i], s->a))) {
 			continue;
 		}
 		if (!forth) {
@@ -229,8 +212,7 @@ static bool put_lane(void *ctx, const struct usk_msg *msg, size_t n)
 		}
 		struct lane *to = lane_of(l, from);
 		if (to) {
-			to->msg = usk_room(to->msg, to->n, &to->cap, sizeof *to->msg);
-			to->msg[to->n++] = msg[i];
+			*USK_ADD(to->msg, to->n, to->cap) = msg[i];
 		}
 	}
 	l->n_origins = 0;

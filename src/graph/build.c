@@ -24,8 +24,7 @@ static const struct usk_source sources[] = {
 
 void usk_constraint_add(struct usk_constraints *c, struct usk_constraint row)
 {
-	c->row = usk_room(c->row, c->n, &c->cap, sizeof *c->row);
-	c->row[c->n++] = row;
+	*USK_ADD(c->row, c->n, c->cap) = row;
 }
 
 /* ---- events ------------------------------------------------------------------------------------
@@ -230,16 +229,9 @@ static void weaken(struct usk_cell *c, enum usk_pace lower, enum usk_pace upper)
 
 uint32_t usk_event_behind(const struct usk_work *w, uint32_t k, usk_i128 x)
 {
-	uint32_t lo = w->first[k], hi = w->first[k + 1];
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-		if (w->x[mid] > x) {
-			hi = mid;
-		} else {
-			lo = mid + 1;
-		}
-	}
-	return lo;
+	uint32_t i;
+	USK_FIRST(i, w->first[k], w->first[k + 1], w->x[i] > x);
+	return i;
 }
 
 /* Cells that overlap (from, to): [*a, *b). */

@@ -86,8 +86,7 @@ static void cut(const struct usk_part *p, const struct usk_calm *calm,
 			usk_back_between(back_a, last_a, a);
 		bool inside = bracket < calm->n_brackets && calm->bracket[bracket].b0_ns < b;
 		if (fresh && !inside) {
-			out->at = usk_room(out->at, out->n, &out->cap, sizeof *out->at);
-			out->at[out->n++] =
+			*USK_ADD(out->at, out->n, out->cap) =
 				(struct piece){ at.x, at.x, { i[0], i[1] }, { i[0], i[1] }, 0 };
 			fresh = false;
 		}
@@ -273,17 +272,10 @@ static struct middles look(const struct cells *c, struct usk_xy *const room[2])
 /* The first window of m whose middle is x or later. */
 static size_t find(const struct middles *m, uint32_t piece, int64_t x)
 {
-	size_t a = 0, b = m->n;
-	while (a < b) {
-		size_t mid = a + (b - a) / 2;
-		const struct middle *k = &m->at[mid];
-		if (k->piece < piece || (k->piece == piece && k->x < x)) {
-			a = mid + 1;
-		} else {
-			b = mid;
-		}
-	}
-	return a;
+	size_t i;
+	USK_FIRST(i, 0, m->n,
+		  m->at[i].piece > piece || (m->at[i].piece == piece && m->at[i].x >= x));
+	return i;
 }
 
 static const struct middle *middle_at(const struct middles *m, uint32_t piece, int64_t x)
@@ -442,13 +434,6 @@ static void choose(const struct levels *l, size_t level, const struct middle *m,
 	}
 }
 
-static int by_time(const void *pa, const void *pb)
-{
-	const struct middle *a = pa, *b = pb;
-	int order = usk_order(a->piece, b->piece);
-	return order ? order : usk_order(a->x, b->x);
-}
-
 static struct middles choose_all(const struct levels *l)
 {
 	size_t most = 0;
@@ -460,7 +445,7 @@ static struct middles choose_all(const struct levels *l)
 	for (size_t i = 0; i < from->n; i++) {
 		choose(l, l->best, &from->at[i], &out);
 	}
-	qsort(out.at, out.n, sizeof *out.at, by_time);
+	usk_sort(out.at, out.n, sizeof *out.at, KEYS(BY(middle, piece), BY(middle, x)));
 	return out;
 }
 

@@ -45,8 +45,7 @@ static void pass_cell(const struct usk_work *w, struct cycle *c, uint32_t i, boo
 		last->to_ns = w->x[i + 1] > last->to_ns ? w->x[i + 1] : last->to_ns;
 		return;
 	}
-	c->row = usk_room(c->row, c->n, &c->cap, sizeof *c->row);
-	c->row[c->n++] = (struct passed){ k, w->x[i], w->x[i + 1], most };
+	*USK_ADD(c->row, c->n, c->cap) = (struct passed){ k, w->x[i], w->x[i + 1], most };
 }
 
 static const struct usk_fold *fold_at(const struct usk_work *w, uint32_t i)
@@ -117,13 +116,10 @@ static void pass(const struct usk_work *w, const struct step *s, bool upper, str
 {
 	if (s->by == FOLD) {
 		const struct usk_fold *f = fold_at(w, s->from);
-		c->row = usk_room(c->row, c->n, &c->cap, sizeof *c->row);
-		c->row[c->n++] =
+		*USK_ADD(c->row, c->n, c->cap) =
 			(struct passed){ w->owner[s->from], w->x[f->first], w->x[f->last], false };
 	} else if (s->by == MESSAGE) {
-		c->message =
-			usk_room(c->message, c->n_messages, &c->cap_messages, sizeof *c->message);
-		c->message[c->n_messages++] = s->from;
+		*USK_ADD(c->message, c->n_messages, c->cap_messages) = s->from;
 	} else {
 		pass_cell(w, c, s->by == RIGHT ? s->from : s->from - 1, upper == (s->by == LEFT));
 	}
@@ -139,8 +135,7 @@ static void trace(const struct usk_work *w, uint32_t i, bool upper, struct cycle
 	been[i] = true;
 	while (w->owner[i] != w->reference) {
 		if (step_back(w, i, upper, been, &s)) {
-			path = usk_room(path, n, &cap, sizeof *path);
-			path[n++] = s;
+			*USK_ADD(path, n, cap) = s;
 			i = s.to;
 			been[i] = true;
 			continue;
@@ -172,8 +167,7 @@ bool usk_cycle_leave_out(struct usk_work *w, uint32_t i)
 		return false;
 	}
 	w->peer[i] = w->peer[p] = USK_NO_EVENT;
-	w->left_out = usk_room(w->left_out, w->n_left_out, &w->cap_left_out, sizeof *w->left_out);
-	w->left_out[w->n_left_out++] =
+	*USK_ADD(w->left_out, w->n_left_out, w->cap_left_out) =
 		(struct usk_left_out){ w->sent[i] ? i : p, w->sent[i] ? p : i };
 	return true;
 }

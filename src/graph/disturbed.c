@@ -165,27 +165,17 @@ static void certify(const struct usk_course *w, const struct usk_spans *s, struc
 /* The last point up to `from` that is no later than x; the first point: none is. */
 static size_t last_until(const struct usk_course *w, size_t from, usk_i128 x)
 {
-	size_t lo = 0, hi = from + 1;
-	while (hi - lo > 1) {
-		size_t mid = lo + (hi - lo) / 2;
-		*(w->p[mid].x <= x ? &lo : &hi) = mid;
-	}
-	return lo;
+	size_t i;
+	USK_FIRST(i, 1, from + 1, w->p[i].x > x);
+	return i - 1;
 }
 
 /* The first from `from` on that is no earlier than x; the last point: none is. */
 static size_t first_from(const struct usk_course *w, size_t from, usk_i128 x)
 {
-	size_t lo = from, hi = w->n - 1;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (w->p[mid].x < x) {
-			lo = mid + 1;
-		} else {
-			hi = mid;
-		}
-	}
-	return lo;
+	size_t i;
+	USK_FIRST(i, from, w->n - 1, w->p[i].x >= x);
+	return i;
 }
 
 /*

@@ -205,12 +205,9 @@ static struct reach reach_of(const struct usk_course *w, const struct usk_spans 
 /* How many of v[n], which do not fall, are less than x? */
 static size_t count_under(const int64_t *v, size_t n, int64_t x)
 {
-	size_t lo = 0, hi = n;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		*(v[mid] < x ? &lo : &hi) = mid + (v[mid] < x);
-	}
-	return lo;
+	size_t i;
+	USK_FIRST(i, 0, n, v[i] >= x);
+	return i;
 }
 
 /* A bracket between two points, in the direction that these say, the first one or the last; its

@@ -9,13 +9,6 @@
 
 #include <stdlib.h>
 
-static int by_bracket(const void *pa, const void *pb)
-{
-	const struct usk_jump *a = pa, *b = pb;
-	int order = usk_order(a->after_local_ns, b->after_local_ns);
-	return order ? order : usk_order(a->before_local_ns, b->before_local_ns);
-}
-
 static bool may_be_of(const struct usk_jump *j, uint32_t k)
 {
 	return k != USK_NO_CLOCK && (j->of == k || j->or_of == k);
@@ -209,13 +202,13 @@ void usk_write_jumps(const struct usk_work *w, uint32_t i, struct usk_clock *k)
 		if (s && !name(w, i, s, told, &j)) {
 			continue;
 		}
-		k->jump = usk_room(k->jump, k->n_jumps, &cap, sizeof *k->jump);
-		k->jump[k->n_jumps++] = j;
+		*USK_ADD(k->jump, k->n_jumps, cap) = j;
 	}
 	if (!k->n_jumps) {
 		return;
 	}
-	qsort(k->jump, k->n_jumps, sizeof *k->jump, by_bracket);
+	usk_sort(k->jump, k->n_jumps, sizeof *k->jump,
+		 KEYS(BY(usk_jump, after_local_ns), BY(usk_jump, before_local_ns)));
 	k->jump = usk_grow(k->jump, 2 * k->n_jumps + 1, sizeof *k->jump);
 	k->n_jumps = unite_jumps(k->jump, k->n_jumps);
 	for (size_t n = 0; n < k->n_jumps; n++) {
@@ -256,7 +249,7 @@ void usk_write_stretches(const struct usk_work *w, uint32_t i, struct usk_clock 
 			last->to_ns = w->x[e + 1];
 			continue;
 		}
-		k->stretch = usk_room(k->stretch, k->n_stretches, &cap, sizeof *k->stretch);
-		k->stretch[k->n_stretches++] = (struct usk_disturbed){ w->x[e], w->x[e + 1], 0 };
+		*USK_ADD(k->stretch, k->n_stretches, cap) =
+			(struct usk_disturbed){ w->x[e], w->x[e + 1], 0 };
 	}
 }

@@ -199,8 +199,7 @@ static struct places missed(const struct usk_drawing *d)
 			at++;
 		}
 		if (falls(&d->knot[at]) || misses(&d->knot[at], g)) {
-			out.x = usk_room(out.x, out.n, &cap, sizeof *out.x);
-			out.x[out.n++] = g->x;
+			*USK_ADD(out.x, out.n, cap) = g->x;
 		}
 	}
 	return out;
@@ -236,8 +235,7 @@ static struct places jump_places(const struct usk_drawing *d)
 			for (size_t k = 0; k < 4; k++) {
 				bool behind = !out.n || at[k] > out.x[out.n - 1];
 				if (at[k] >= from && at[k] <= to && behind) {
-					out.x = usk_room(out.x, out.n, &cap, sizeof *out.x);
-					out.x[out.n++] = at[k];
+					*USK_ADD(out.x, out.n, cap) = at[k];
 				}
 			}
 		}

@@ -26,13 +26,8 @@ static int64_t later(const struct usk_work *w, uint32_t clock, int64_t ns)
 	return usk_saturate((usk_i128)ns + tick(w, clock));
 }
 
-static int by_time(const void *pa, const void *pb)
-{
-	const struct usk_suspect *a = pa, *b = pb;
-	int order = usk_order(a->ceiling, b->ceiling);
-	order = order ? order : usk_order(a->point.local_ns, b->point.local_ns);
-	return order ? order : usk_order(a->point.offset_ns, b->point.offset_ns);
-}
+KEYS_CALLED(by_time, BY(usk_suspect, ceiling), BY(usk_suspect, point.local_ns),
+	    BY(usk_suspect, point.offset_ns));
 
 /* Of more events than this, and so many for each clock, the best are taken. The more clocks may
  * wander the sooner a message says nothing any more: twice as many for more than 1 ppm. */
@@ -119,9 +114,7 @@ void usk_source_messages(const struct usk_work *w, struct usk_constraints *out)
 		if (!w->tied[i]) {
 			continue;
 		}
-		if (calm->n_outliers) {
-			qsort(calm->outlier, calm->n_outliers, sizeof *calm->outlier, by_time);
-		}
+		usk_sort(calm->outlier, calm->n_outliers, sizeof *calm->outlier, by_time);
 		for (int side = 0; side < 2; side++) {
 			const struct usk_xy *point = p->part->point[side];
 			size_t n = p->part->n[side];
@@ -142,8 +135,8 @@ void usk_source_messages(const struct usk_work *w, struct usk_constraints *out)
 				int64_t a = usk_saturate((usk_i128)b + s.point.offset_ns);
 				if ((take && !take[k]) || moved_over(w, p, a, !side) ||
 				    (calm->n_outliers &&
-				     bsearch(&s, calm->outlier, calm->n_outliers, sizeof s,
-					     by_time))) {
+				     usk_find(&s, calm->outlier, calm->n_outliers, sizeof s,
+					      by_time))) {
 					continue;
 				}
 				uint32_t from = side ? p->b : p->a, to = side ? p->a : p->b;

@@ -128,16 +128,9 @@ int64_t usk_tick_at(const struct usk_work *w, uint32_t k, unsigned finer, uint64
 /* How many of these lie before x. */
 static uint64_t ticks_before(const struct usk_work *w, uint32_t k, unsigned finer, int64_t x)
 {
-	uint64_t lo = 0, hi = ((uint64_t)w->ticks.n << finer) + 1;
-	while (lo < hi) {
-		uint64_t mid = lo + (hi - lo) / 2;
-		if (usk_tick_at(w, k, finer, mid) < x) {
-			lo = mid + 1;
-		} else {
-			hi = mid;
-		}
-	}
-	return lo;
+	uint64_t i;
+	USK_FIRST(i, 0, ((uint64_t)w->ticks.n << finer) + 1, usk_tick_at(w, k, finer, i) >= x);
+	return i;
 }
 
 struct usk_ticks_of usk_ticks_of(const struct usk_work *w, uint32_t k)

@@ -33,8 +33,7 @@ static bool left_out(const struct usk_pair *p, const struct usk_msg *m)
 
 void usk_prove_want(struct usk_stamps *s, int64_t at)
 {
-	s->x = usk_room(s->x, s->n, &s->cap, sizeof *s->x);
-	s->x[s->n++] = at;
+	*USK_ADD(s->x, s->n, s->cap) = at;
 }
 
 /* A message while its nodes are not numbered yet. */
@@ -51,8 +50,7 @@ struct raws {
 
 static void put_raw(struct raws *out, struct usk_msg m, int64_t later, int64_t least)
 {
-	out->row = usk_room(out->row, out->n, &out->cap, sizeof *out->row);
-	out->row[out->n++] = (struct raw){
+	*USK_ADD(out->row, out->n, out->cap) = (struct raw){
 		.msg = m,
 		.later_ns = usk_saturate((usk_i128)m.received_ns + later),
 		.least_ns = least,
@@ -181,12 +179,9 @@ static void collect_stamps(const struct usk_prove *x, const struct raws *raw, st
 
 uint32_t usk_prove_node(const struct usk_prove *x, uint32_t k, int64_t at)
 {
-	uint32_t lo = x->first[k], hi = x->first[k + 1];
-	while (hi - lo > 1) {
-		uint32_t mid = lo + (hi - lo) / 2;
-		*(x->node[mid].x <= at ? &lo : &hi) = mid;
-	}
-	return lo;
+	uint32_t i;
+	USK_FIRST(i, x->first[k] + 1, x->first[k + 1], x->node[i].x > at);
+	return i - 1;
 }
 
 /* The clock was set between two stamps. */

@@ -140,27 +140,15 @@ static bool sooner(const struct entry *a, const struct entry *b)
 static void push(struct heap *h, struct entry e)
 {
 	h->entry = usk_room(h->entry, h->n, &h->cap, sizeof *h->entry);
-	size_t i = h->n++;
-	while (i && sooner(&e, &h->entry[(i - 1) / 2])) {
-		h->entry[i] = h->entry[(i - 1) / 2];
-		i = (i - 1) / 2;
-	}
-	h->entry[i] = e;
+	USK_HEAP_PUT(h->entry, h->n, e, sooner);
+	h->n++;
 }
 
 static uint32_t pop(struct heap *h)
 {
 	uint32_t top = h->entry[0].clock;
-	struct entry e = h->entry[--h->n];
-	size_t i = 0;
-	for (size_t c; (c = 2 * i + 1) < h->n; i = c) {
-		c += c + 1 < h->n && sooner(&h->entry[c + 1], &h->entry[c]);
-		if (!sooner(&h->entry[c], &e)) {
-			break;
-		}
-		h->entry[i] = h->entry[c];
-	}
-	h->entry[i] = e;
+	h->n--;
+	USK_HEAP_TAKE(h->entry, h->n, sooner);
 	return top;
 }
 

@@ -130,8 +130,7 @@ struct cover {
 
 static void cover_put(struct cover *c, uint32_t node)
 {
-	c->node = usk_room(c->node, c->n, &c->cap, sizeof *c->node);
-	c->node[c->n++] = node;
+	*USK_ADD(c->node, c->n, c->cap) = node;
 }
 
 static void cover_end(struct cover *c)

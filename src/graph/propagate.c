@@ -38,12 +38,9 @@ void usk_run_slopes(const struct usk_work *w, struct usk_run *r)
 /* Of the bends that a cell lies in. */
 static struct usk_slack slack_of(const struct usk_work *w, uint32_t i)
 {
-	size_t lo = 0, hi = w->n_slacks;
-	while (hi - lo > 1) {
-		size_t mid = lo + (hi - lo) / 2;
-		*(w->slack[mid].first <= i ? &lo : &hi) = mid;
-	}
-	return w->slack[lo];
+	size_t k;
+	USK_FIRST(k, 1, w->n_slacks, w->slack[k].first > i);
+	return w->slack[k - 1];
 }
 
 /* Stamps of a clock do not fall, so d takes no more than 64 bits, and products half the work. */

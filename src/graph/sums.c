@@ -94,14 +94,9 @@ static void put_end(struct island *s, uint32_t k, uint32_t at, bool last)
 	}
 }
 
-static int by_ends(const void *pa, const void *pb)
-{
-	const struct tie *a = pa, *b = pb;
-	int order = usk_order(a->from, b->from);
-	order = order ? order : usk_order(a->to, b->to);
-	order = order ? order : usk_order(a->sent, b->sent);
-	return order ? order : usk_order(a->received, b->received);
-}
+static const struct usk_key by_ends[] = {
+	BY(tie, from), BY(tie, to), BY(tie, sent), BY(tie, received), { .kind = KEYS_END }
+};
 
 static void put_ties(struct island *s)
 {
@@ -117,7 +112,7 @@ static void put_ties(struct island *s)
 					      (uint32_t)i };
 		}
 	}
-	qsort(s->tie, s->n_ties, sizeof *s->tie, by_ends);
+	usk_sort(s->tie, s->n_ties, sizeof *s->tie, by_ends);
 }
 
 /* Events of each clock: its first node, ends of edges, its last node. */
@@ -271,7 +266,7 @@ static void take_messages(struct summing *m, const struct usk_asker *a)
 		if (c->from == c->to || often <= 0) {
 			continue;
 		}
-		const struct tie *t = bsearch(&key, m->s->tie, m->s->n_ties, sizeof key, by_ends);
+		const struct tie *t = usk_find(&key, m->s->tie, m->s->n_ties, sizeof key, by_ends);
 		m->large = m->large || !t || often == INT64_MAX;
 		if (!m->large) {
 			take_tie(m, t, often);
@@ -299,8 +294,7 @@ static void put_sum(struct island *s, const struct usk_asker *a, uint32_t k, uin
 	usk_i128 base = m.left[k].base;
 	if (!m.large) {
 		m.sum.scale = SCALE;
-		x->sum = usk_room(x->sum, x->n_sums, &x->cap_sums, sizeof *x->sum);
-		x->sum[x->n_sums++] = m.sum;
+		*USK_ADD(x->sum, x->n_sums, x->cap_sums) = m.sum;
 		usk_derived(x, (struct usk_fact){ .at = usk_ceil_div(m.total, SCALE) +
 							(side ? base : -base),
 						  .node = e,

@@ -23,14 +23,8 @@ struct written {
 };
 
 /* As usk_msg_order(), which is above this stage. */
-static int by_stamps(const void *pa, const void *pb)
-{
-	const struct usk_msg *a = pa, *b = pb;
-	int order = usk_order(a->from, b->from);
-	order = order ? order : usk_order(a->to, b->to);
-	order = order ? order : usk_order(a->sent_ns, b->sent_ns);
-	return order ? order : usk_order(a->received_ns, b->received_ns);
-}
+KEYS_CALLED(by_stamps, BY(usk_msg, from), BY(usk_msg, to), BY(usk_msg, sent_ns),
+	    BY(usk_msg, received_ns));
 
 static bool correct(const struct usk_map *m, const int64_t *t, size_t n, int64_t *out)
 {
@@ -57,11 +51,10 @@ static void look(struct written *x, const struct usk_msg *msg, size_t n)
 	q = q > 1 ? q : 0;
 	for (size_t i = 0; i < n; i++) {
 		if ((usk_i128)received[i] - sent[i] >= -(usk_i128)q ||
-		    (x->known && bsearch(&msg[i], more->msg, x->known, sizeof *msg, by_stamps))) {
+		    (x->known && usk_find(&msg[i], more->msg, x->known, sizeof *msg, by_stamps))) {
 			continue;
 		}
-		more->msg = usk_room(more->msg, more->n, &more->cap, sizeof *more->msg);
-		more->msg[more->n++] = msg[i];
+		*USK_ADD(more->msg, more->n, more->cap) = msg[i];
 	}
 }
 
@@ -97,9 +90,7 @@ static struct written begin(const struct usk_clocks *c, struct usk_more *more)
 		const struct usk_clock *k = &c->clock[i];
 		x.map[i] = k->quality == USK_BOUNDED ? usk_map_new(k, c->max_skew_e12) : NULL;
 	}
-	if (more->n) {
-		qsort(more->msg, more->n, sizeof *more->msg, by_stamps);
-	}
+	usk_sort(more->msg, more->n, sizeof *more->msg, by_stamps);
 	return x;
 }
 

@@ -185,12 +185,7 @@ struct stamps {
 	int64_t local_ns, bound_ns;
 };
 
-static int by_group(const void *pa, const void *pb)
-{
-	const struct stamps *a = pa, *b = pb;
-	int order = (a->group > b->group) - (a->group < b->group);
-	return order ? order : usk_order(a->local_ns, b->local_ns);
-}
+KEYS_CALLED(by_group, BY(stamps, group), BY(stamps, local_ns));
 
 static uint64_t behind(const struct stamps *end, size_t n_ends, const struct stamps *begin,
 		       size_t n_begins, bool bounds)
@@ -228,8 +223,8 @@ static uint64_t by_stamps(const struct usk_interval *x, size_t n)
 		begin[i] = (struct stamps){ c->group, c->local_ns, c->bound_ns };
 		end[i] = (struct stamps){ b->group, b->local_ns, b->bound_ns };
 	}
-	qsort(end, n, sizeof *end, by_group);
-	qsort(begin, n, sizeof *begin, by_group);
+	usk_sort(end, n, sizeof *end, by_group);
+	usk_sort(begin, n, sizeof *begin, by_group);
 	for (size_t e = 0, b = 0; e < n && end[e].group != USK_NO_GROUP;) {
 		size_t e_to = end_of_group(end, e, n);
 		while (b < n && begin[b].group < end[e].group) {

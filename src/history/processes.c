@@ -19,16 +19,6 @@ struct moment {
 	uint32_t op;
 };
 
-/* Of equal ones beginnings are first: what touches is not in order. */
-static int by_moment(const void *pa, const void *pb)
-{
-	const struct moment *a = pa, *b = pb;
-	int order = (a->client > b->client) - (a->client < b->client);
-	order = order ? order : usk_order(a->at_ns, b->at_ns);
-	order = order ? order : a->end - b->end;
-	return order ? order : (a->op > b->op) - (a->op < b->op);
-}
-
 /* An operation of which nobody knows whether it is over keeps its process for itself. */
 static struct moment *moments_of(const struct usk_history *h, const struct usk_interval *x,
 				 size_t *n)
@@ -42,7 +32,8 @@ static struct moment *moments_of(const struct usk_history *h, const struct usk_i
 			m[(*n)++] = (struct moment){ op->client, true, x[i].to_ns, (uint32_t)i };
 		}
 	}
-	qsort(m, *n, sizeof *m, by_moment);
+	usk_sort(m, *n, sizeof *m,
+		 KEYS(BY(moment, client), BY(moment, at_ns), BY(moment, end), BY(moment, op)));
 	return m;
 }
 

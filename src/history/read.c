@@ -37,8 +37,7 @@ uint32_t usk_history_client(struct usk_history *h, uint32_t clock, const char *p
 	uint64_t *number = usk_index_value(&h->by_process,
 					   id.word[0] ^ usk_mix(clock + UINT64_C(1)), id.word[1]);
 	if (!*number) {
-		h->client = usk_room(h->client, h->n_clients, &h->cap_clients, sizeof *h->client);
-		h->client[h->n_clients++] =
+		*USK_ADD(h->client, h->n_clients, h->cap_clients) =
 			(struct usk_client){ clock, usk_history_part(h, process, n) };
 		*number = h->n_clients;
 	}

@@ -167,15 +167,6 @@ struct event {
 	uint32_t op;
 };
 
-/* Of equal times calls are first, so that what may overlap does. */
-static int by_time(const void *pa, const void *pb)
-{
-	const struct event *a = pa, *b = pb;
-	int order = usk_order(a->at_ns, b->at_ns);
-	order = order ? order : a->end - b->end;
-	return order ? order : (a->op > b->op) - (a->op < b->op);
-}
-
 static struct event *events_of(const struct writing *w, size_t *n)
 {
 	struct event *e = usk_alloc(2 * w->h->n + 1, sizeof *e);
@@ -186,7 +177,7 @@ static struct event *events_of(const struct writing *w, size_t *n)
 			e[(*n)++] = (struct event){ to_ns(w, i), true, (uint32_t)i };
 		}
 	}
-	qsort(e, *n, sizeof *e, by_time);
+	usk_sort(e, *n, sizeof *e, KEYS(BY(event, at_ns), BY(event, end), BY(event, op)));
 	return e;
 }
 

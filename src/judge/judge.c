@@ -204,8 +204,7 @@ int64_t usk_judge_excluded(const struct usk_map *from, const struct usk_map *to,
 
 static void keep(struct usk_judge *j, const struct usk_msg *msg)
 {
-	j->inverted = usk_room(j->inverted, j->n_inverted, &j->cap_inverted, sizeof *j->inverted);
-	j->inverted[j->n_inverted++] = *msg;
+	*USK_ADD(j->inverted, j->n_inverted, j->cap_inverted) = *msg;
 }
 
 /* Does the answer leave it out? */

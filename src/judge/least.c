@@ -68,14 +68,6 @@ static uint32_t kind_of(const struct usk_trip *t)
 	return (uint32_t)(t->there > 0) + (t->back > 0);
 }
 
-static int compare(const void *pa, const void *pb)
-{
-	const struct point *a = pa, *b = pb;
-	int order = usk_order(a->kind, b->kind);
-	order = order ? order : usk_order((int64_t)a->length, (int64_t)b->length);
-	return order ? order : usk_order(a->low_ps, b->low_ps);
-}
-
 /* ---- cells --------------------------------------------------------------------------- */
 
 /* Rounded up. */
@@ -392,7 +384,7 @@ static struct shape shape_of(struct point *p, size_t n, double margin, unsigned 
 	struct cell c[KINDS * CELLS];
 	usk_i128 p_lo = 0, p_hi = -1;
 	size_t m = 0;
-	qsort(p, n, sizeof *p, compare);
+	usk_sort(p, n, sizeof *p, KEYS(BY(point, kind), BY(point, length), BY(point, low_ps)));
 	for (int round = 0; round < ROUNDS; round++) {
 		m = cells_of(p, n, s.per_byte_ps, margin, widened, c);
 		per_byte(c, m, p, n, &p_lo, &p_hi);

@@ -31,19 +31,10 @@ struct usk_alone {
 	size_t n;
 };
 
-static int by_time(const void *pa, const void *pb)
-{
-	const struct limit *a = pa, *b = pb;
-	int order = usk_order(a->ns, b->ns);
-	return order ? order : usk_order((int64_t)a->epoch, (int64_t)b->epoch);
-}
-
 static void sort(struct limit *x, size_t n)
 {
 	size_t sum = 0;
-	if (n) {
-		qsort(x, n, sizeof *x, by_time);
-	}
+	usk_sort(x, n, sizeof *x, KEYS(BY(limit, ns), BY(limit, epoch)));
 	for (size_t i = 0; i < n; i++) {
 		x[i].sum = sum += x[i].epoch;
 	}
@@ -78,16 +69,9 @@ void usk_alone_free(struct usk_alone *x)
 /* How many lie before t, or with also at it. */
 static size_t before(const struct limit *x, size_t n, int64_t t, bool also)
 {
-	size_t lo = 0;
-	while (lo < n) {
-		size_t mid = lo + (n - lo) / 2;
-		if (x[mid].ns < t || (also && x[mid].ns == t)) {
-			lo = mid + 1;
-		} else {
-			n = mid;
-		}
-	}
-	return lo;
+	size_t i;
+	USK_FIRST(i, 0, n, x[i].ns > t || (!also && x[i].ns == t));
+	return i;
 }
 
 /* Epoch 0 has always begun, and the last one never ends. Of those that have begun less those that

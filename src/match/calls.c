@@ -110,14 +110,12 @@ enum usk_status usk_calls_add(struct usk_calls *c, const struct usk_span *s, siz
 	enum usk_status status = USK_OK;
 	for (size_t i = 0; i < n && !status; i++) {
 		while (c->n_processes <= s[i].process) {
-			c->process = usk_room(c->process, c->n_processes, &c->cap_processes,
-					      sizeof *c->process);
-			c->process[c->n_processes++] = (struct usk_call_process){ 0 };
+			*USK_ADD(c->process, c->n_processes, c->cap_processes) =
+				(struct usk_call_process){ 0 };
 		}
 		while (c->n_clocks <= s[i].clock) {
-			c->clock =
-				usk_room(c->clock, c->n_clocks, &c->cap_clocks, sizeof *c->clock);
-			c->clock[c->n_clocks++] = (struct usk_call_clock){ 0 };
+			*USK_ADD(c->clock, c->n_clocks, c->cap_clocks) =
+				(struct usk_call_clock){ 0 };
 		}
 		struct usk_call_process *y = &c->process[s[i].process];
 		y->clock = s[i].clock;
@@ -166,17 +164,8 @@ static bool is_called(const struct usk_span *s)
 static const struct usk_span *of_id(const struct usk_span *s, size_t n, uint64_t trace, uint64_t id,
 				    size_t *found)
 {
-	size_t low = 0, high = n;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		int order = compare(s[mid].trace, trace);
-		order = order ? order : compare(s[mid].id, id);
-		if (order < 0) {
-			low = mid + 1;
-		} else {
-			high = mid;
-		}
-	}
+	size_t low;
+	USK_FIRST(low, 0, n, s[low].trace > trace || (s[low].trace == trace && s[low].id >= id));
 	*found = 0;
 	while (low + *found < n && s[low + *found].trace == trace && s[low + *found].id == id) {
 		++*found;
@@ -225,8 +214,7 @@ static uint32_t class_of(struct usk_calls *c, const struct usk_span *parent,
 		usk_index_value(&c->classes, full ? 0 : (uint64_t) class.from << 32 | class.to,
 				full ? 0 : 1 + (uint64_t) class.operation);
 	if (!*number) {
-		c->class = usk_room(c->class, c->n_classes, &c->cap_classes, sizeof *c->class);
-		c->class[c->n_classes++] = class;
+		*USK_ADD(c->class, c->n_classes, c->cap_classes) = class;
 		*number = c->n_classes;
 	}
 	return (uint32_t)*number - 1;

@@ -217,8 +217,8 @@ static void slopes(struct usk_coarse *c)
 static void add_knot(struct usk_coarse *c, size_t *cap, int64_t q_ns, int64_t p_minus_q_ns)
 {
 	if (!c->n_knots || q_ns > c->knot[c->n_knots - 1].q_ns) {
-		c->knot = usk_room(c->knot, c->n_knots, cap, sizeof *c->knot);
-		c->knot[c->n_knots++] = (struct usk_coarse_knot){ q_ns, p_minus_q_ns, 0 };
+		*USK_ADD(c->knot, c->n_knots, *cap) =
+			(struct usk_coarse_knot){ q_ns, p_minus_q_ns, 0 };
 	}
 }
 

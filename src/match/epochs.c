@@ -72,8 +72,7 @@ static void begin_epoch(struct usk_epoch_watch *w, bool doubtful)
 	if (more + f->from > USK_TIME_MAX || w->found.n == MOST_EPOCHS) {
 		return;
 	}
-	w->found.epoch = usk_room(w->found.epoch, w->found.n, &w->cap, sizeof *w->found.epoch);
-	w->found.epoch[w->found.n++] = (struct usk_epoch){
+	*USK_ADD(w->found.epoch, w->found.n, w->cap) = (struct usk_epoch){
 		.record = f->record,
 		.before_ns = f->from,
 		.after_ns = f->to,
@@ -224,17 +223,10 @@ bool usk_epochs_agree(const struct usk_epochs *e, const struct usk_epochs *known
 
 size_t usk_epoch_of(const struct usk_epochs *e, int64_t running_ns)
 {
-	size_t lo = 0, hi = e->n;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		const struct usk_epoch *x = &e->epoch[mid];
-		if (running_ns < x->after_ns + x->shift_ns - USK_EPOCH_GAP_NS / 2) {
-			hi = mid;
-		} else {
-			lo = mid + 1;
-		}
-	}
-	return lo;
+	const struct usk_epoch *x = e->epoch;
+	size_t i;
+	USK_FIRST(i, 0, e->n, running_ns < x[i].after_ns + x[i].shift_ns - USK_EPOCH_GAP_NS / 2);
+	return i;
 }
 
 int64_t usk_epoch_recorded(const struct usk_epochs *e, int64_t running_ns)

@@ -24,8 +24,8 @@ void usk_rows_own(struct usk_rows *r, const struct usk_msg *m)
 	uint32_t clock = r->by == SENT ? m->from : m->to;
 	struct usk_row_clock *c = clock < r->n ? &r->clock[clock] : NULL;
 	if (c && c->epochs.n) {
-		c->own = usk_room(c->own, c->n_own, &c->own_cap, sizeof *c->own);
-		c->own[c->n_own++] = r->by == SENT ? m->sent_ns : m->received_ns;
+		*USK_ADD(c->own, c->n_own, c->own_cap) =
+			r->by == SENT ? m->sent_ns : m->received_ns;
 	}
 }
 

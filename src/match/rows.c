@@ -186,11 +186,9 @@ static void end_fall(struct column *c)
 	if (!stays(f) || c->found.n == MOST_EPOCHS) {
 		disorder(c, size);
 	} else {
-		c->found.epoch =
-			usk_room(c->found.epoch, c->found.n, &c->cap, sizeof *c->found.epoch);
-		c->found.epoch[c->found.n++] = (struct usk_epoch){ .record = f->record,
-								   .before_ns = f->from,
-								   .after_ns = f->to };
+		*USK_ADD(c->found.epoch, c->found.n, c->cap) = (struct usk_epoch){
+			.record = f->record, .before_ns = f->from, .after_ns = f->to
+		};
 		c->mixed = c->mixed || !f->goes_on || !f->again;
 	}
 	c->fall.n = 0;
@@ -327,8 +325,7 @@ static void note_other(struct column *c, int64_t t)
 static struct row_watch *watch_of(struct usk_rows *r, uint32_t clock)
 {
 	while (r->n <= clock) {
-		r->clock = usk_room(r->clock, r->n, &r->cap, sizeof *r->clock);
-		r->clock[r->n++] = (struct usk_row_clock){ .watch = NULL };
+		*USK_ADD(r->clock, r->n, r->cap) = (struct usk_row_clock){ .watch = NULL };
 	}
 	struct usk_row_clock *c = &r->clock[clock];
 	c->watch = c->watch ? c->watch : usk_alloc(1, sizeof *c->watch);

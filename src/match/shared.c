@@ -87,8 +87,7 @@ static struct usk_sighting *join(const struct usk_survey *p, const struct usk_su
 		const struct usk_sample *x = &p->sample[a[i].number];
 		const struct usk_sample *y = &q->sample[b[k].number];
 		if (span_a >= 0 && span_b >= 0) {
-			found = usk_room(found, *n, &cap, sizeof *found);
-			found[(*n)++] =
+			*USK_ADD(found, *n, cap) =
 				(struct joined){ b[k].number,
 						 { .p_ns = x->time_ns,
 						   .q_ns = y->time_ns,

@@ -35,8 +35,8 @@ static uint32_t way_of(struct sampler *s, const struct usk_packet *p)
 			return (uint32_t)*number - 1;
 		}
 	}
-	o->way = usk_room(o->way, o->n_ways, &s->cap_ways, sizeof *o->way);
-	o->way[o->n_ways++] = (struct usk_ends){ p->src, p->dst, usk_is_group(p) };
+	*USK_ADD(o->way, o->n_ways, s->cap_ways) =
+		(struct usk_ends){ p->src, p->dst, usk_is_group(p) };
 	*number = o->n_ways;
 	return (uint32_t)*number - 1;
 }
@@ -65,17 +65,17 @@ static void keep(struct sampler *s, const struct usk_packet *p, uint64_t record,
 	if (pick & s->mask || o->n_samples == USK_SAMPLES) {
 		return;
 	}
-	o->sample = usk_room(o->sample, o->n_samples, &s->cap, sizeof *o->sample);
-	o->sample[o->n_samples++] = (struct usk_sample){ .key = p->key,
-							 .pick = pick,
-							 .record = record & (UINT64_MAX >> 8),
-							 .device = device,
-							 .time_ns = p->time_ns,
-							 .way = way_of(s, p) & 0x3fffffff,
-							 .ip_id = p->ip_id,
-							 .has = p->has,
-							 .ttl = p->ttl,
-							 .side = (uint32_t)p->side & 3 };
+	*USK_ADD(o->sample, o->n_samples, s->cap) =
+		(struct usk_sample){ .key = p->key,
+				     .pick = pick,
+				     .record = record & (UINT64_MAX >> 8),
+				     .device = device,
+				     .time_ns = p->time_ns,
+				     .way = way_of(s, p) & 0x3fffffff,
+				     .ip_id = p->ip_id,
+				     .has = p->has,
+				     .ttl = p->ttl,
+				     .side = (uint32_t)p->side & 3 };
 }
 
 /* Multicast, broadcast, unspecified and link-local traffic says nothing about who one is. */

@@ -227,9 +227,7 @@ void usk_side_sweep(struct side *s, struct side *other)
 		free(st->send);
 		st->send = NULL;
 		st->alive = 0;
-		s->free_stream =
-			usk_room(s->free_stream, s->n_free, &s->cap_free, sizeof *s->free_stream);
-		s->free_stream[s->n_free++] = (uint32_t)i;
+		*USK_ADD(s->free_stream, s->n_free, s->cap_free) = (uint32_t)i;
 		s->live--;
 	}
 	/* Several may have named one that is gone as their way back. */
@@ -271,14 +269,7 @@ static uint32_t upto(struct stream *st, uint64_t position)
 			return guess + 1;
 		}
 	}
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-		if (v[mid].start <= position) {
-			lo = mid + 1;
-		} else {
-			hi = mid;
-		}
-	}
+	USK_FIRST(lo, lo, hi, v[lo].start > position);
 	st->hint = st->head + (lo ? lo - 1 : 0);
 	return lo;
 }

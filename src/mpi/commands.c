@@ -75,14 +75,6 @@ static int check_run(const struct args *args)
 
 /* ---- apply ------------------------------------------------------------------------------------ */
 
-static void show(void *ctx, double done, const char *what)
-{
-	team_look();
-	if (!team_rank()) {
-		progress_show(ctx, done, what);
-	}
-}
-
 /* A line of each file from the rank that wrote it, in the order of files, then what else was said. */
 static void print_lines(const struct team_text *text, bool quiet)
 {
@@ -108,7 +100,8 @@ static int apply_run(const struct args *args)
 	for (size_t i = 0; i < files.n; i++) {
 		mine[i] = files.reader[i] == team_rank();
 	}
-	const struct share part = { gather_copy(args_operand(args, 0)), mine, show, guard_file };
+	const struct share part = { gather_copy(args_operand(args, 0)), mine, share_show,
+				    guard_file };
 	struct usk_stream lines;
 	commands_begin(usk_stream_begin(&lines));
 	int status = apply_of(args, &part);

@@ -137,15 +137,6 @@ static void take_view(struct view *v, const char *text, size_t operands, int mac
 	}
 }
 
-static int by_name(const void *pa, const void *pb)
-{
-	const struct seen *a = pa, *b = pb;
-	int names = a->operand == b->operand ? strcmp(a->file, b->file) : 0;
-	return a->operand != b->operand ? (a->operand > b->operand) - (a->operand < b->operand)
-	       : names			? names
-					: (a->machine > b->machine) - (a->machine < b->machine);
-}
-
 /* A file of all machines: its run in view.seen. */
 struct file {
 	const struct seen *seen;
@@ -270,9 +261,8 @@ static void decide(const struct args *args, size_t first, const struct team_text
 			take_view(&v, text[i].text, operands, i);
 		}
 	}
-	if (v.n) {
-		qsort(v.seen, v.n, sizeof *v.seen, by_name);
-	}
+	usk_sort(v.seen, v.n, sizeof *v.seen,
+		 KEYS(BY(seen, operand), BY(seen, file), BY(seen, machine)));
 	struct file *f = kept(usk_alloc(v.n + 1, sizeof *f));
 	size_t n = 0, at = 0;
 	char *wrong = NULL;

@@ -320,7 +320,7 @@ static bool hear_heads(bool may)
 	return good && all_apart(work.trace, work.files->n);
 }
 
-static void show(void *ctx, double done, const char *what)
+void share_show(void *ctx, double done, const char *what)
 {
 	team_look();
 	if (!team_rank()) {
@@ -364,7 +364,7 @@ void share_open(struct task *t, const struct files *files)
 	share.rank = (unsigned)team_rank();
 	share.ranks = (unsigned)team_size();
 	share.reader = files->reader;
-	t->options.progress = show;
+	t->options.progress = share_show;
 	t->trace = work.trace;
 	t->share = &share;
 }

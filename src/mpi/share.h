@@ -11,5 +11,7 @@
  * ranks call it.
  */
 void share_open(struct task *t, const struct files *files);
+/** progress_show(), at rank 0 alone. */
+void share_show(void *ctx, double done, const char *what);
 
 #endif

@@ -54,16 +54,9 @@ size_t usk_hull_of_sorted(const struct usk_xy *p, size_t n, struct usk_xy *h)
 
 size_t usk_xy_find(const struct usk_xy *p, size_t n, int64_t x)
 {
-	size_t lo = 0, hi = n;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (p[mid].x < x) {
-			lo = mid + 1;
-		} else {
-			hi = mid;
-		}
-	}
-	return lo;
+	size_t i;
+	USK_FIRST(i, 0, n, p[i].x >= x);
+	return i;
 }
 
 /* (y - a.y)(b.x - a.x) of the hull's edge a-b at x, and b.x - a.x. */
@@ -93,36 +86,28 @@ int64_t usk_hull_ceil(const struct usk_xy *h, size_t n, int64_t x)
 	return (int64_t)(from + usk_ceil_div(rise.num, rise.den));
 }
 
+static struct usk_slope edge_of(const struct usk_xy *h)
+{
+	return (struct usk_slope){ h[1].y - h[0].y, h[1].x - h[0].x };
+}
+
 size_t usk_hull_touch(const struct usk_xy *h, size_t n, struct usk_slope s)
 {
 	/* The edges' slopes fall, so y - s x rises while they are over s. */
-	size_t lo = 0, hi = n - 1;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		struct usk_slope edge = { h[mid + 1].y - h[mid].y, h[mid + 1].x - h[mid].x };
-		if (usk_slope_cmp(edge, s) > 0) {
-			lo = mid + 1;
-		} else {
-			hi = mid;
-		}
-	}
-	return lo;
+	size_t i;
+	USK_FIRST(i, 0, n - 1, usk_slope_cmp(edge_of(&h[i]), s) <= 0);
+	return i;
 }
 
 struct usk_xy usk_hull_steepest(const struct usk_xy *h, size_t n, struct usk_xy p)
 {
-	size_t lo = 0, hi = n - 1;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		/* rise(p, h[mid]) < rise(p, h[mid + 1]), by what these differ by */
-		usk_i128 more = (usk_i128)(h[mid + 1].y - h[mid].y) * (p.x - h[mid].x);
-		if (more + ((usk_i128)p.y + h[mid].y) * (h[mid + 1].x - h[mid].x) > 0) {
-			lo = mid + 1;
-		} else {
-			hi = mid;
-		}
-	}
-	return h[lo];
+	size_t i;
+	/* rise(p, h[i]) >= rise(p, h[i + 1]), by what these differ by */
+	USK_FIRST(i, 0, n - 1,
+		  (usk_i128)(h[i + 1].y - h[i].y) * (p.x - h[i].x) +
+				  ((usk_i128)p.y + h[i].y) * (h[i + 1].x - h[i].x) <=
+			  0);
+	return h[i];
 }
 
 usk_i128 usk_line_floor(struct usk_xy p, struct usk_slope s, usk_i128 x)

@@ -19,6 +19,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The library tells its callbacks more than anybody wants to know. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
 struct decoder {
 	FILE *out;
 	bool good;     /* somebody reads what is written */
@@ -54,9 +57,6 @@ static OTF2_ErrorCode on_error(void *ctx, const char *file, uint64_t line, const
 			       OTF2_ErrorCode code, const char *format, va_list ap)
 {
 	struct decoder *d = ctx;
-	(void)file;
-	(void)line;
-	(void)function;
 	d->starved |= code == OTF2_ERROR_ENOMEM || code == OTF2_ERROR_MEM_FAULT ||
 		      code == OTF2_ERROR_MEM_ALLOC_FAILED;
 	if (!d->said[0] && code != OTF2_ERROR_INTERRUPTED_BY_CALLBACK) {
@@ -73,9 +73,6 @@ static OTF2_ErrorCode on_error(void *ctx, const char *file, uint64_t line, const
 static OTF2_CallbackCode on_clock(void *ctx, uint64_t hz, uint64_t offset, uint64_t length,
 				  uint64_t realtime)
 {
-	(void)offset;
-	(void)length;
-	(void)realtime;
 	return give(ctx, &(struct otf2_item){ .kind = ITEM_CLOCK, .value = hz });
 }
 
@@ -92,9 +89,6 @@ static OTF2_CallbackCode on_process(void *ctx, OTF2_LocationGroupRef self, OTF2_
 {
 	struct decoder *d = ctx;
 	uint64_t number = usk_index_find(&d->name.by, name, 0);
-	(void)type;
-	(void)node;
-	(void)creator;
 	give_text(d, (struct otf2_item){ .kind = ITEM_PROCESS, .value = self },
 		  number ? d->name.text[number - 1] : NULL);
 	return d->good ? OTF2_CALLBACK_SUCCESS : OTF2_CALLBACK_INTERRUPT;
@@ -105,10 +99,7 @@ static OTF2_CallbackCode on_location(void *ctx, OTF2_LocationRef self, OTF2_Stri
 				     OTF2_LocationGroupRef process)
 {
 	struct decoder *d = ctx;
-	(void)name;
-	(void)type;
-	d->thread = usk_room(d->thread, d->n, &d->cap, sizeof *d->thread);
-	d->thread[d->n++] = (struct thread){ self, process, events };
+	*USK_ADD(d->thread, d->n, d->cap) = (struct thread){ self, process, events };
 	return give(
 		d, &(struct otf2_item){ .kind = ITEM_LOCATION, .value = self, .request = process });
 }
@@ -118,7 +109,6 @@ static OTF2_CallbackCode on_group(void *ctx, OTF2_GroupRef self, OTF2_StringRef 
 				  uint32_t n, const uint64_t *member)
 {
 	struct otf2_item item = { .kind = ITEM_GROUP, .value = self };
-	(void)name;
 	if (paradigm != OTF2_PARADIGM_MPI || type < OTF2_GROUP_TYPE_COMM_LOCATIONS ||
 	    type > OTF2_GROUP_TYPE_COMM_SELF) {
 		return OTF2_CALLBACK_SUCCESS;
@@ -143,9 +133,6 @@ static OTF2_CallbackCode on_group(void *ctx, OTF2_GroupRef self, OTF2_StringRef 
 static OTF2_CallbackCode on_comm(void *ctx, OTF2_CommRef self, OTF2_StringRef name,
 				 OTF2_GroupRef group, OTF2_CommRef parent, OTF2_CommFlag flags)
 {
-	(void)name;
-	(void)parent;
-	(void)flags;
 	return give(ctx,
 		    &(struct otf2_item){
 			    .kind = ITEM_COMM, .value = self, .who = group, .tag = OTF2_NOWHERE });
@@ -155,9 +142,6 @@ static OTF2_CallbackCode on_inter_comm(void *ctx, OTF2_CommRef self, OTF2_String
 				       OTF2_GroupRef a, OTF2_GroupRef b, OTF2_CommRef common,
 				       OTF2_CommFlag flags)
 {
-	(void)name;
-	(void)common;
-	(void)flags;
 	return give(ctx,
 		    &(struct otf2_item){ .kind = ITEM_COMM, .value = self, .who = a, .tag = b });
 }
@@ -187,9 +171,6 @@ static bool read_definitions(struct decoder *d)
 
 static OTF2_CallbackCode event(EVENT, struct otf2_item item)
 {
-	(void)location;
-	(void)position;
-	(void)attributes;
 	item.value = time;
 	return give(ctx, &item);
 }
@@ -197,7 +178,6 @@ static OTF2_CallbackCode event(EVENT, struct otf2_item item)
 static OTF2_CallbackCode on_send(EVENT, uint32_t receiver, OTF2_CommRef comm, uint32_t tag,
 				 uint64_t bytes)
 {
-	(void)bytes;
 	return event(
 		location, time, position, ctx, attributes,
 		(struct otf2_item){ .kind = ITEM_SEND, .comm = comm, .who = receiver, .tag = tag });
@@ -206,14 +186,12 @@ static OTF2_CallbackCode on_send(EVENT, uint32_t receiver, OTF2_CommRef comm, ui
 static OTF2_CallbackCode on_isend(EVENT, uint32_t receiver, OTF2_CommRef comm, uint32_t tag,
 				  uint64_t bytes, uint64_t request)
 {
-	(void)request;
 	return on_send(location, time, position, ctx, attributes, receiver, comm, tag, bytes);
 }
 
 static OTF2_CallbackCode on_receive(EVENT, uint32_t sender, OTF2_CommRef comm, uint32_t tag,
 				    uint64_t bytes)
 {
-	(void)bytes;
 	return event(location, time, position, ctx, attributes,
 		     (struct otf2_item){
 			     .kind = ITEM_RECEIVE, .comm = comm, .who = sender, .tag = tag });
@@ -228,7 +206,6 @@ static OTF2_CallbackCode on_post(EVENT, uint64_t request)
 static OTF2_CallbackCode on_complete(EVENT, uint32_t sender, OTF2_CommRef comm, uint32_t tag,
 				     uint64_t bytes, uint64_t request)
 {
-	(void)bytes;
 	return event(location, time, position, ctx, attributes,
 		     (struct otf2_item){ .kind = ITEM_COMPLETE,
 					 .request = request,
@@ -352,14 +329,6 @@ static void read_thread(struct decoder *d, const struct thread *t,
 	give_text(d, over, text);
 }
 
-static int by_process(const void *pa, const void *pb)
-{
-	const struct thread *a = pa, *b = pb;
-	return a->process != b->process	    ? (a->process < b->process ? -1 : 1)
-	       : a->location != b->location ? (a->location < b->location ? -1 : 1)
-					    : 0;
-}
-
 static void read_events(struct decoder *d)
 {
 	OTF2_EvtReaderCallbacks *call = calls();
@@ -368,9 +337,8 @@ static void read_events(struct decoder *d)
 	}
 	OTF2_Reader_OpenDefFiles(d->reader);
 	OTF2_Reader_OpenEvtFiles(d->reader);
-	if (d->n) {
-		qsort(d->thread, d->n, sizeof *d->thread, by_process);
-	}
+	usk_sort(d->thread, d->n, sizeof *d->thread,
+		 KEYS(BY(thread, process), BY(thread, location)));
 	for (size_t i = 0; i < d->n && d->good && !d->starved; i++) {
 		const struct thread *t = &d->thread[i];
 		give(d, &(struct otf2_item){ .kind = ITEM_READ, .value = t->location });

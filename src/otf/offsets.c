@@ -16,6 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The library tells its callbacks more than anybody wants to know. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
 struct copier {
 	const struct otf2_offsets *to;
 	void *ctx;
@@ -46,9 +49,6 @@ static OTF2_CallbackCode on_clock(void *ctx, uint64_t hz, uint64_t offset, uint6
 				  uint64_t realtime)
 {
 	struct copier *c = ctx;
-	(void)offset;
-	(void)length;
-	(void)realtime;
 	c->hz = hz;
 	return OTF2_CALLBACK_SUCCESS;
 }
@@ -66,11 +66,7 @@ static OTF2_CallbackCode on_process(void *ctx, OTF2_LocationGroupRef self, OTF2_
 {
 	struct copier *c = ctx;
 	const uint64_t number = usk_index_find(&c->name.by, name, 0);
-	(void)type;
-	(void)node;
-	(void)creator;
-	c->process = usk_room(c->process, c->n_processes, &c->cap_processes, sizeof *c->process);
-	c->process[c->n_processes++] = (struct process){
+	*USK_ADD(c->process, c->n_processes, c->cap_processes) = (struct process){
 		.self = self,
 		.name = number ? c->name.text[number - 1] : "",
 	};
@@ -82,11 +78,7 @@ static OTF2_CallbackCode on_location(void *ctx, OTF2_LocationRef self, OTF2_Stri
 				     OTF2_LocationGroupRef process)
 {
 	struct copier *c = ctx;
-	(void)name;
-	(void)type;
-	(void)events;
-	c->thread = usk_room(c->thread, c->n_threads, &c->cap_threads, sizeof *c->thread);
-	c->thread[c->n_threads++] = (struct located){ self, process };
+	*USK_ADD(c->thread, c->n_threads, c->cap_threads) = (struct located){ self, process };
 	return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -131,9 +123,6 @@ static OTF2_CallbackCode on_mapping(void *ctx, OTF2_MappingType type, const OTF2
 static OTF2_CallbackCode on_offset(void *ctx, OTF2_TimeStamp time, int64_t offset, double deviation)
 {
 	struct copier *c = ctx;
-	(void)time;
-	(void)offset;
-	(void)deviation;
 	c->taken++;
 	return OTF2_CALLBACK_SUCCESS;
 }
@@ -180,11 +169,6 @@ static bool write_thread(struct copier *c, const struct located *t,
 static OTF2_FlushType pre_flush(void *ctx, OTF2_FileType type, OTF2_LocationRef location,
 				void *caller, bool final)
 {
-	(void)ctx;
-	(void)type;
-	(void)location;
-	(void)caller;
-	(void) final;
 	return OTF2_FLUSH;
 }
 
@@ -211,12 +195,6 @@ static bool open_archive(struct copier *c)
 static OTF2_ErrorCode on_error(void *ctx, const char *file, uint64_t line, const char *function,
 			       OTF2_ErrorCode code, const char *format, va_list ap)
 {
-	(void)ctx;
-	(void)file;
-	(void)line;
-	(void)function;
-	(void)format;
-	(void)ap;
 	return code;
 }
 

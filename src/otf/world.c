@@ -65,8 +65,7 @@ static void add_members(struct otf2_world *w, const struct otf2_item *item)
 	}
 	struct otf2_group *g = &w->group[*number - 1];
 	for (size_t i = 0; i < item->n / sizeof *item->member; i++) {
-		g->member = usk_room(g->member, g->n, &g->cap, sizeof *g->member);
-		g->member[g->n++] = item->member[i];
+		*USK_ADD(g->member, g->n, g->cap) = item->member[i];
 	}
 }
 

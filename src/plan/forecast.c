@@ -97,11 +97,11 @@ static void send(struct drawing *d, size_t link, bool back, int64_t at, int64_t 
 	const struct usk_plan_link *l = &d->n->link[link];
 	uint32_t from = back ? l->b : l->a, to = back ? l->a : l->b;
 	int64_t q = d->n->clock[from].resolution_ns, p = d->n->clock[to].resolution_ns;
-	d->msg = usk_room(d->msg, d->n_msgs, &d->cap, sizeof *d->msg);
-	d->msg[d->n_msgs++] = (struct usk_msg){ .from = from,
-						.to = to,
-						.sent_ns = at - at % q,
-						.received_ns = at + delay - (at + delay) % p };
+	*USK_ADD(d->msg, d->n_msgs, d->cap) =
+		(struct usk_msg){ .from = from,
+				  .to = to,
+				  .sent_ns = at - at % q,
+				  .received_ns = at + delay - (at + delay) % p };
 }
 
 static double together(double n, double most)
@@ -146,15 +146,6 @@ static void draw_added(struct drawing *d, size_t link)
 	}
 }
 
-static int by_time(const void *pa, const void *pb)
-{
-	const struct usk_msg *a = pa, *b = pb;
-	int order = usk_order(a->sent_ns, b->sent_ns);
-	order = order ? order : usk_order(a->from, b->from);
-	order = order ? order : usk_order(a->to, b->to);
-	return order ? order : usk_order(a->received_ns, b->received_ns);
-}
-
 static void draw(struct drawing *d)
 {
 	for (size_t i = 0; i < d->n->n_links; i++) {
@@ -164,7 +155,9 @@ static void draw(struct drawing *d)
 	for (size_t i = 0; i < d->n->n_links; i++) {
 		draw_added(d, i);
 	}
-	qsort(d->msg, d->n_msgs, sizeof *d->msg, by_time);
+	usk_sort(d->msg, d->n_msgs, sizeof *d->msg,
+		 KEYS(BY(usk_msg, sent_ns), BY(usk_msg, from), BY(usk_msg, to),
+		      BY(usk_msg, received_ns)));
 }
 
 static void take_widths(const struct usk_network *n, const struct usk_clocks *c, int64_t *half_ns)

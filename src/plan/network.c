@@ -14,8 +14,7 @@ uint32_t usk_network_clock(struct usk_network *n, const char *name, size_t lengt
 	struct usk_event_id id = usk_event_id(name, length);
 	uint64_t *number = usk_index_value(&n->clocks, id.word[0], id.word[1]);
 	if (!*number) {
-		n->clock = usk_room(n->clock, n->n_clocks, &n->cap_clocks, sizeof *n->clock);
-		n->clock[n->n_clocks++] =
+		*USK_ADD(n->clock, n->n_clocks, n->cap_clocks) =
 			(struct usk_plan_clock){ .name = usk_format("%.*s", (int)length, name),
 						 .resolution_ns = 1 };
 		*number = n->n_clocks;
@@ -34,8 +33,8 @@ struct usk_plan_link *usk_network_link(struct usk_network *n, uint32_t a, uint32
 	uint32_t low = a < b ? a : b, high = a < b ? b : a;
 	uint64_t *number = usk_index_value(&n->links, low, high);
 	if (!*number) {
-		n->link = usk_room(n->link, n->n_links, &n->cap_links, sizeof *n->link);
-		n->link[n->n_links++] = (struct usk_plan_link){ .a = low, .b = high };
+		*USK_ADD(n->link, n->n_links, n->cap_links) =
+			(struct usk_plan_link){ .a = low, .b = high };
 		*number = n->n_links;
 	}
 	return &n->link[*number - 1];

@@ -134,22 +134,17 @@ uint64_t usk_question_key(const struct usk_packet *p, bool answer, uint64_t what
 	return usk_fold(who, what);
 }
 
-static bool is_time(int64_t ns)
-{
-	return ns >= -USK_TIME_MAX && ns <= USK_TIME_MAX;
-}
-
 void usk_tell_named(struct usk_listener *l, const char *of, bool told, int64_t ns,
 		    int64_t quantum_ns, int64_t our_ns)
 {
-	if (l->n == MOST_READINGS || !is_time(ns) || !is_time(our_ns)) {
+	if (l->n == MOST_READINGS || !usk_is_time(ns) || !usk_is_time(our_ns)) {
 		return;
 	}
 	struct usk_reading *r = &l->reading[l->n];
 	*r = (struct usk_reading){ .told = told, .our_ns = our_ns, .quantum_ns = quantum_ns };
 	r->clock_ns = told ? ns - quantum_ns : ns + quantum_ns;
 	snprintf(r->of, sizeof r->of, "%s", of);
-	l->n += is_time(r->clock_ns);
+	l->n += usk_is_time(r->clock_ns);
 }
 
 void usk_tell(struct usk_listener *l, struct usk_addr of, int64_t ns, int64_t quantum_ns,

@@ -28,11 +28,6 @@ static bool is(const struct chrome *r, enum chrome_field field, const char *text
 
 /* ---- times --------------------------------------------------------------------------------- */
 
-static bool in_range(usk_i128 t)
-{
-	return t >= -USK_TIME_MAX && t <= USK_TIME_MAX;
-}
-
 /* NULL, or why not. Without a dur it is 0. */
 static const char *read_times(const struct chrome *r, struct usk_us *ts, struct usk_us *dur)
 {
@@ -61,7 +56,7 @@ static const char *times(const struct chrome *r, struct usk_collective *x)
 	usk_i128 exit = (usk_i128)r->t->base_ns + ts.ns + ts.off_ns + dur.ns + dur.off_ns;
 	/* What both were cut by adds up. A receipt may be this late; a send is not late as it is. */
 	exit += ts.more_ns + dur.more_ns;
-	if (!in_range(enter) || !in_range(exit)) {
+	if (!usk_is_time(enter) || !usk_is_time(exit)) {
 		return far_away;
 	}
 	x->slack_ns = (uint16_t)(2 * (ts.off_ns + dur.off_ns) + ts.more_ns + dur.more_ns);
@@ -79,7 +74,7 @@ static const char *times_as_said(struct chrome *r, struct usk_span *s)
 		return why;
 	}
 	const usk_i128 start = (usk_i128)r->t->base_ns + ts.ns, end = start + dur.ns;
-	if (!in_range(start) || !in_range(end)) {
+	if (!usk_is_time(start) || !usk_is_time(end)) {
 		return far_away;
 	}
 	const bool ends = r->said[CHROME_DUR].any;
@@ -109,8 +104,7 @@ static void found(struct chrome *r, struct usk_collective x, struct usk_csv_fiel
 {
 	x.clock = usk_trace_clock(r->t, clock);
 	x.rank = usk_trace_rank(r->t, x.clock, rank);
-	r->found = usk_room(r->found, r->n, &r->cap, sizeof *r->found);
-	r->found[r->n++] = x;
+	*USK_ADD(r->found, r->n, r->cap) = x;
 }
 
 static struct usk_csv_field of_text(const char *text)

@@ -62,8 +62,8 @@ static uint64_t here(const struct chrome *r)
 
 static void put_place(struct chrome *r, uint8_t kind, uint64_t from, uint64_t to, bool filled)
 {
-	r->place = usk_room(r->place, r->n_places, &r->cap_places, sizeof *r->place);
-	r->place[r->n_places++] = (struct usk_place){ from, to, USK_NONE, kind, filled };
+	*USK_ADD(r->place, r->n_places, r->cap_places) =
+		(struct usk_place){ from, to, USK_NONE, kind, filled };
 }
 
 /* A value ended that stands in o. */

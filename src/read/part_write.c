@@ -225,6 +225,14 @@ static void put_clocks(struct writer *w)
 	free(names.out);
 }
 
+static void end_row(struct writer *w, enum part_block kind)
+{
+	w->all++;
+	if (++w->rows == PART_ROWS) {
+		flush(w, kind);
+	}
+}
+
 static enum usk_status put_messages(struct writer *w, struct usk_trace *t, struct usk_err *err)
 {
 	struct usk_msg m[BATCH];
@@ -238,10 +246,7 @@ static enum usk_status put_messages(struct writer *w, struct usk_trace *t, struc
 			put_number(w, m[i].bytes);
 			put_time(w, m[i].sent_ns, 0);
 			put_time(w, m[i].received_ns, 1);
-			w->all++;
-			if (++w->rows == PART_ROWS) {
-				flush(w, PART_MESSAGES);
-			}
+			end_row(w, PART_MESSAGES);
 		}
 	}
 	if (w->rows) {
@@ -264,10 +269,7 @@ static enum usk_status put_events(struct writer *w, struct usk_trace *t, struct 
 			put_number(w, e[i].bytes);
 			put_number(w, e[i].side);
 			put_time(w, e[i].time_ns, 0);
-			w->all++;
-			if (++w->rows == PART_ROWS) {
-				flush(w, PART_EVENTS);
-			}
+			end_row(w, PART_EVENTS);
 		}
 	}
 	if (w->rows) {

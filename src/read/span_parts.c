@@ -165,8 +165,7 @@ void usk_span_are_of(struct span_reader *r, struct usk_csv_field number)
 {
 	struct usk_span any;
 	settle(r, &any);
-	r->known = usk_room(r->known, r->n_known, &r->cap_known, sizeof *r->known);
-	r->known[r->n_known++] =
+	*USK_ADD(r->known, r->n_known, r->cap_known) =
 		(struct known){ usk_span_id(number.text, number.n), any.clock, any.process };
 }
 
@@ -240,8 +239,7 @@ static uint64_t id_of(const struct span_reader *r, enum span_field f)
 
 static void keep(struct span_reader *r, const struct usk_span *s, uint64_t process)
 {
-	r->waiting = usk_room(r->waiting, r->n, &r->cap, sizeof *r->waiting);
-	r->waiting[r->n++] =
+	*USK_ADD(r->waiting, r->n, r->cap) =
 		(struct waiting){ .span = *s, .process = process, .place = r->of_place };
 }
 
@@ -360,8 +358,7 @@ void usk_span_end(struct span_reader *r)
 
 void usk_span_place(struct span_reader *r, struct usk_place p)
 {
-	r->place = usk_room(r->place, r->n_places, &r->cap_places, sizeof *r->place);
-	r->place[r->n_places++] = p;
+	*USK_ADD(r->place, r->n_places, r->cap_places) = p;
 }
 
 /* Is it the place of a stamp? */

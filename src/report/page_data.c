@@ -11,6 +11,7 @@
  * Stamps are written as differences, from origins that are text: readers of JSON have doubles.
  */
 #include "base/pack.h"
+#include "base/text.h"
 #include "report/page.h"
 #include "write/write.h"
 
@@ -82,36 +83,19 @@ static void put_format(struct sink *out, const char *fmt, ...)
 
 static void put_format(struct sink *out, const char *fmt, ...)
 {
-	char line[512];
 	va_list args;
 	va_start(args, fmt);
-	int n = vsnprintf(line, sizeof line, fmt, args);
+	char *text = usk_vformat(fmt, args);
 	va_end(args);
-	if (n >= 0 && (size_t)n < sizeof line) {
-		put(out, line, (size_t)n);
-	} else if (n >= 0) {
-		va_start(args, fmt);
-		char *all = usk_vformat(fmt, args);
-		va_end(args);
-		put(out, all, (size_t)n);
-		free(all);
-	}
+	put(out, text, strlen(text));
+	free(text);
 }
 
 /* A page has some 100,000 of them: printf() would take more time than all else that is written. */
 static void put_number(struct sink *out, int64_t value)
 {
-	char text[24];
-	size_t at = sizeof text;
-	uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-	do {
-		text[--at] = (char)('0' + left % 10);
-		left /= 10;
-	} while (left);
-	if (value < 0) {
-		text[--at] = '-';
-	}
-	put(out, text + at, sizeof text - at);
+	char text[24], *end = text + sizeof text, *begin = usk_digits(value, end);
+	put(out, begin, (size_t)(end - begin));
 }
 
 /* ---- values ---------------------------------------------------------------------------- */
@@ -183,15 +167,8 @@ struct rows {
 	bool whole; /* every message is a row */
 };
 
-static int by_time(const void *pa, const void *pb)
-{
-	const struct place *x = pa, *y = pb;
-	const struct usk_thin_point *a = &x->row.point, *b = &y->row.point;
-	int order = usk_order(a->local_epoch, b->local_epoch);
-	order = order ? order : usk_order(a->local_ns, b->local_ns);
-	order = order ? order : usk_order(a->other_ns, b->other_ns);
-	return order ? order : usk_order(x->out, y->out);
-}
+KEYS_CALLED(by_time, BY(place, row.point.local_epoch), BY(place, row.point.local_ns),
+	    BY(place, row.point.other_ns), BY(place, out));
 
 /* Which epoch an outlier's stamp is of, the answer does not say. */
 static uint32_t epoch_unknown(const struct usk_clock *c)
@@ -240,7 +217,7 @@ static void add_hull(const struct usk_point *hull, size_t n, struct rows *r)
 							  .other_ns = hull[i].local_ns +
 								      hull[i].offset_ns },
 					   .hull = true };
-		struct place *found = bsearch(&key, r->row, held, sizeof key, by_time);
+		struct place *found = usk_find(&key, r->row, held, sizeof key, by_time);
 		if (found) {
 			found->hull = true;
 		} else {
@@ -255,9 +232,9 @@ static void sort_in(struct rows *r, size_t sorted)
 	size_t n = r->n - sorted;
 	struct place *add = usk_alloc(n + 1, sizeof *add);
 	memcpy(add, r->row + sorted, n * sizeof *add);
-	qsort(add, n, sizeof *add, by_time);
+	usk_sort(add, n, sizeof *add, by_time);
 	for (size_t i = sorted; n;) {
-		bool last = !i || by_time(&r->row[i - 1], &add[n - 1]) <= 0;
+		bool last = !i || usk_order_by(&r->row[i - 1], &add[n - 1], by_time) <= 0;
 		r->row[i + n - 1] = last ? add[n - 1] : r->row[i - 1];
 		i -= !last;
 		n -= last;

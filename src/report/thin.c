@@ -218,8 +218,7 @@ void usk_thin_add(struct usk_thin *t, bool back, const struct usk_thin_point *p)
 {
 	struct lane *l = &t->lane[back];
 	if (t->all) {
-		l->list = usk_room(l->list, l->total, &l->cap_list, sizeof *p);
-		l->list[l->total++] = *p;
+		*USK_ADD(l->list, l->total, l->cap_list) = *p;
 		return;
 	}
 	l->total++;
@@ -234,8 +233,7 @@ void usk_thin_add(struct usk_thin *t, bool back, const struct usk_thin_point *p)
 		l->total++;
 		give_room(t);
 	}
-	l->entry = usk_room(l->entry, l->n, &l->cap, sizeof *l->entry);
-	l->entry[l->n++] = (struct entry){ *p, *p, 1 };
+	*USK_ADD(l->entry, l->n, l->cap) = (struct entry){ *p, *p, 1 };
 }
 
 /* ---- what is held ---------------------------------------------------------------------- */

@@ -140,8 +140,7 @@ struct list {
 static void collect(void *ctx, uint32_t epoch, int64_t from, int64_t to)
 {
 	struct list *l = ctx;
-	l->item = usk_room(l->item, l->n, &l->cap, sizeof *l->item);
-	l->item[l->n++] = (struct usk_headline){
+	*USK_ADD(l->item, l->n, l->cap) = (struct usk_headline){
 		.from_ns = from,
 		.to_ns = to,
 		.middle_ns = from + (int64_t)(((uint64_t)to - (uint64_t)from) / 2),

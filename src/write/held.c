@@ -47,8 +47,7 @@ static uint64_t pieces(const struct usk_held *h)
 void usk_held_open(struct usk_held *h, struct usk_length was)
 {
 	const size_t k = h->n_marks;
-	h->mark = usk_room(h->mark, h->n_marks, &h->cap_marks, sizeof *h->mark);
-	h->mark[h->n_marks++] =
+	*USK_ADD(h->mark, h->n_marks, h->cap_marks) =
 		(struct mark){ was, pieces(h) * PIECE + h->n, 0, h->depth++ ? h->open : k };
 	h->open = k;
 }

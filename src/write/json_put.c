@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "write/json_put.h"
+#include "base/text.h"
 #include "write/write.h"
 
 #include <stdlib.h>
@@ -125,23 +126,15 @@ void usk_json_member(struct usk_json_out *o, const char *key)
 
 void usk_json_put_ns(struct usk_json_out *o, int64_t ns)
 {
-	char digits[24];
-	size_t at = sizeof digits;
-	uint64_t left = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
+	char text[24], *end = text + sizeof text;
 	if (ns == USK_NONE) {
 		put_word(o, "null");
 		return;
 	}
-	digits[--at] = '"';
-	do {
-		digits[--at] = (char)('0' + left % 10);
-		left /= 10;
-	} while (left);
-	if (ns < 0) {
-		digits[--at] = '-';
-	}
-	digits[--at] = '"';
-	put(o, digits + at, sizeof digits - at);
+	*--end = '"';
+	char *begin = usk_digits(ns, end);
+	*--begin = '"';
+	put(o, begin, (size_t)(end + 1 - begin));
 }
 
 static int put_text(const char *text, size_t n, void *ctx)

@@ -59,16 +59,9 @@ struct usk_map {
 /* How many knots lie before x: the index of x's segment. */
 static size_t segment_of(const struct usk_map *m, int64_t x)
 {
-	size_t below = 0, above = m->n_knots;
-	while (below < above) {
-		size_t middle = below + (above - below) / 2;
-		if (m->knot[middle].local_ns < x) {
-			below = middle + 1;
-		} else {
-			above = middle;
-		}
-	}
-	return below;
+	size_t i;
+	USK_FIRST(i, 0, m->n_knots, m->knot[i].local_ns >= x);
+	return i;
 }
 
 static struct line between(const struct usk_knot *k)
@@ -100,11 +93,6 @@ static usk_i128 exact(struct line l, int64_t x)
 {
 	usk_i128 n = (usk_i128)x - l.x0;
 	return (usk_i128)x + l.o0 + usk_floor_div(l.rise * n, l.run);
-}
-
-static bool in_range(usk_i128 t)
-{
-	return t >= -USK_TIME_MAX && t <= USK_TIME_MAX;
 }
 
 /* The last stamp of [lo, hi] whose T, which does not fall, is not beyond the range; lo - 1 if there
@@ -291,7 +279,7 @@ static bool bound_at(const struct usk_map *m, size_t i, int64_t x, int sign, usk
 enum usk_status usk_map_at(const struct usk_map *m, int64_t local_ns, struct usk_stamp *out,
 			   struct usk_err *err)
 {
-	if (!in_range(local_ns)) {
+	if (!usk_is_time(local_ns)) {
 		return out_of_range(err, 0, local_ns);
 	}
 	size_t i = segment_of(m, local_ns);
@@ -303,7 +291,7 @@ enum usk_status usk_map_at(const struct usk_map *m, int64_t local_ns, struct usk
 	}
 	bool has_lo = bound_at(m, i, local_ns, -1, &lo);
 	bool has_hi = bound_at(m, i, local_ns, 1, &hi);
-	if (!in_range(value) || (has_lo && !in_range(lo)) || (has_hi && !in_range(hi))) {
+	if (!usk_is_time(value) || (has_lo && !usk_is_time(lo)) || (has_hi && !usk_is_time(hi))) {
 		return out_of_range(err, 0, local_ns);
 	}
 	out->lo_ns = has_lo ? (int64_t)lo : USK_NONE;
@@ -351,7 +339,7 @@ enum usk_status usk_map_many(const struct usk_map *m, const int64_t *local_ns, s
 			continue;
 		}
 		usk_i128 t = exact(line_of(m, at), x);
-		if (!in_range(x) || !in_range(t)) {
+		if (!usk_is_time(x) || !usk_is_time(t)) {
 			return out_of_range(err, i, x);
 		}
 		out[i++] = (int64_t)t;

@@ -292,12 +292,11 @@ static enum usk_status write_tied(struct merge *m, int64_t time_ns)
 		if (usk_queue_head(&s->queue)->time_ns != time_ns) {
 			break;
 		}
-		m->tie = usk_room(m->tie, n, &m->cap_ties, sizeof *m->tie);
-		m->tie[n++] = (struct tie){ .packet = usk_queue_pop(&s->queue),
-					    .trace = s->trace,
-					    .source = m->heap[0],
-					    .local = s->local,
-					    .n_local = s->n_local };
+		*USK_ADD(m->tie, n, m->cap_ties) = (struct tie){ .packet = usk_queue_pop(&s->queue),
+								 .trace = s->trace,
+								 .source = m->heap[0],
+								 .local = s->local,
+								 .n_local = s->n_local };
 		status = advance(m);
 	}
 	usk_ties_order(m->tie, n);
@@ -388,8 +387,7 @@ static void find_local(struct source *s, const struct usk_clocks *c)
 		for (size_t k = 0; t->clock == s->clock && k < t->n_local; k++) {
 			struct usk_addr own;
 			if (usk_addr_parse(t->local[k], &own)) {
-				s->local = usk_room(s->local, s->n_local, &cap, sizeof own);
-				s->local[s->n_local++] = own;
+				*USK_ADD(s->local, s->n_local, cap) = own;
 			}
 		}
 	}

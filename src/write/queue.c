@@ -76,34 +76,8 @@ static void push_line(struct queue *q, const struct packet *p)
 static void push_heap(struct queue *q, const struct packet *p)
 {
 	q->heap = usk_room(q->heap, q->n_heap, &q->cap_heap, sizeof *q->heap);
-	size_t i = q->n_heap++;
-	while (i && before(p, &q->heap[(i - 1) / 2])) {
-		q->heap[i] = q->heap[(i - 1) / 2];
-		i = (i - 1) / 2;
-	}
-	q->heap[i] = *p;
-}
-
-static struct packet pop_heap(struct queue *q)
-{
-	struct packet top = q->heap[0], last = q->heap[--q->n_heap];
-	size_t i = 0;
-	for (;;) {
-		size_t child = 2 * i + 1;
-		if (child >= q->n_heap) {
-			break;
-		}
-		if (child + 1 < q->n_heap && before(&q->heap[child + 1], &q->heap[child])) {
-			child++;
-		}
-		if (!before(&q->heap[child], &last)) {
-			break;
-		}
-		q->heap[i] = q->heap[child];
-		i = child;
-	}
-	q->heap[i] = last;
-	return top;
+	USK_HEAP_PUT(q->heap, q->n_heap, *p, before);
+	q->n_heap++;
 }
 
 void usk_queue_put(struct queue *q, const struct usk_record *r, int64_t time_ns, bool repeats)
@@ -142,7 +116,10 @@ const struct packet *usk_queue_head(const struct queue *q)
 struct packet usk_queue_pop(struct queue *q)
 {
 	if (q->n_heap && usk_queue_head(q) == &q->heap[0]) {
-		return pop_heap(q);
+		struct packet top = q->heap[0];
+		q->n_heap--;
+		USK_HEAP_TAKE(q->heap, q->n_heap, before);
+		return top;
 	}
 	q->n--;
 	return q->line[q->first++];
