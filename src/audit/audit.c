@@ -199,7 +199,5 @@ void usk_audit_free(struct usk_audit *a)
 	for (size_t i = 0; i < a->n_clashes; i++) {
 		free(a->clash[i].link);
 	}
-	free(a->clash);
-	free(a->tested);
-	free(a->without);
+	USK_FREE(a->clash, a->tested, a->without);
 }

@@ -442,7 +442,6 @@ void usk_claims_free(struct usk_claims *c)
 	for (size_t i = 0; i < c->n_names; i++) {
 		free(c->name[i]);
 	}
-	free(c->name);
-	free(c->row);
+	USK_FREE(c->name, c->row);
 	*c = (struct usk_claims){ .n = 0 };
 }

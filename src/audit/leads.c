@@ -107,11 +107,8 @@ void usk_leads_open(struct usk_leads *w, const struct usk_audit *a)
 
 void usk_leads_close(struct usk_leads *w)
 {
-	void *all[] = { w->first,   w->x,  w->owner, w->order, w->broken, w->end[0], w->end[1],
-			w->dropped, w->at, w->met,   w->meet,  w->lo,	  w->hi };
-	for (size_t i = 0; i < COUNT(all); i++) {
-		free(all[i]);
-	}
+	USK_FREE(w->first, w->x, w->owner, w->order, w->broken, w->end[0], w->end[1], w->dropped,
+		 w->at, w->met, w->meet, w->lo, w->hi);
 }
 
 /* ---- bounds -----------------------------------------------------------------------------------

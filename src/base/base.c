@@ -69,6 +69,13 @@ void usk_give_back(void)
 #endif
 }
 
+void usk_free_all(void *const *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		free(p[i]);
+	}
+}
+
 void *usk_room(void *p, size_t n, size_t *cap, size_t size)
 {
 	if (n < *cap) {

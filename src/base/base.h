@@ -38,10 +38,16 @@ char *usk_vformat(const char *fmt, va_list ap) __attribute__((format(printf, 1, 
 void usk_give_back_arrays(void);
 void usk_give_back(void);
 
+/** All that a struct holds, say: free() of each. */
+#define USK_FREE(...) usk_free_all((void *[]){ __VA_ARGS__ }, COUNT(((void *[]){ __VA_ARGS__ })))
+void usk_free_all(void *const *p, size_t n);
+
 /** Room for one more item behind the n of an array that has some for *cap. */
 void *usk_room(void *p, size_t n, size_t *cap, size_t size);
 /* One item more, which n counts: *USK_ADD(p, n, cap) = item; where p and n are not in the item. */
 #define USK_ADD(p, n, cap) ((p) = usk_room((p), (n), &(cap), sizeof *(p)), &(p)[(n)++])
+/* The same of a list that is short, so that nobody counts room for it: *USK_APPEND(p, n) = item; */
+#define USK_APPEND(p, n) ((p) = usk_grow((p), (n) + 1, sizeof *(p)), &(p)[(n)++])
 
 /** Sort n rows of so many words by the first; rows of the same one stay in their order. O(n), and
  * as much memory again. */

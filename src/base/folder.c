@@ -194,7 +194,6 @@ void usk_folder_close(struct usk_folder *f)
 		usk_folder_remove(f->temporary);
 		usk_output_forget(f->temporary);
 	}
-	free(f->temporary);
-	free(f->path);
+	USK_FREE(f->temporary, f->path);
 	memset(f, 0, sizeof *f);
 }

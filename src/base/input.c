@@ -159,9 +159,7 @@ void usk_input_close(struct usk_input *in)
 	if (in->packed) {
 		usk_unpack_free(in->packed->unpack);
 	}
-	free(in->packed);
-	free(in->lost);
-	free(in->buffer);
+	USK_FREE(in->packed, in->lost, in->buffer);
 	*in = (struct usk_input){ .fd = -1 };
 }
 

@@ -276,8 +276,7 @@ void usk_output_close(struct usk_output *out)
 		usk_output_forget(out->temporary);
 		free(out->temporary);
 	}
-	free(out->path);
-	free(out->buffer);
+	USK_FREE(out->path, out->buffer);
 	memset(out, 0, sizeof *out);
 	out->fd = -1;
 }

@@ -456,7 +456,6 @@ void usk_table_left_out(struct usk_table *b, const char *why)
 void usk_table_free(struct usk_table *b)
 {
 	usk_csv_bad_clear(&b->bad);
-	free(b->column);
-	free(b->scratch);
+	USK_FREE(b->column, b->scratch);
 	memset(b, 0, sizeof *b);
 }

@@ -173,8 +173,7 @@ static void print_table(const struct drifts *d, double allowance_ppm)
 	}
 	table_print(stdout, &t);
 	printf("\nRates against %s over %.0f s, in parts per million: positive runs fast. Change: "
-	       "the largest less the\nleast; certain: without what their errors may account "
-	       "for.\n",
+	       "the largest less the\nleast; certain: without what their errors may account for.\n",
 	       d->against, seconds);
 }
 

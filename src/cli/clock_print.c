@@ -384,18 +384,15 @@ static void print_zero_tables(FILE *out, const struct clock_report *r)
 	table_print(out, &zero);
 	fprintf(out,
 		"\nZero elapsed time by %s. Kept: runs whose reads nothing split, and with "
-		"method-2 "
-		"those with a\npair of reads nearby; \"-\" where they are too few. Trimmed: "
-		"without 1 "
-		"%% at either end. k: variance raw\nover variance net; k trimmed: without runs of "
-		"which one read is in the longest 1 %%; k': variance of a\nread over variance net; "
-		"predicted: k and k', by the reads' correlations.\n\n",
+		"method-2 those with a\npair of reads nearby; \"-\" where they are too few. "
+		"Trimmed: without 1 %% at either end. k: variance raw\nover variance net; k "
+		"trimmed: without runs of which one read is in the longest 1 %%; k': variance of "
+		"a\nread over variance net; predicted: k and k', by the reads' correlations.\n\n",
 		r->source[r->which].name);
 	table_print(out, &rho);
 	fputs("\nT_1 and T_4: what two reads took before and after T_m, which is zero elapsed "
-	      "time; "
-	      "the next: of the\nnext run. Compensation takes for granted that none is negative; "
-	      "within noise: under 3 / sqrt(kept).\n\n",
+	      "time; the next: of the\nnext run. Compensation takes for granted that none is "
+	      "negative; within noise: under 3 / sqrt(kept).\n\n",
 	      out);
 	table_print(out, &ticks);
 	fputs("\nA tick that suits is commensurate with the uncertainty: a longer one loses "
@@ -403,9 +400,8 @@ static void print_zero_tables(FILE *out, const struct clock_report *r)
 	      out);
 	table_print(out, &routines);
 	fputs("\nThe clock's lowest 32 bits, read by words of 16: how long a value takes, and in "
-	      "how "
-	      "many pairs of values\none was never shown by the clock, by the routines as printed "
-	      "and as hardened.\n\n",
+	      "how many pairs of values\none was never shown by the clock, by the routines as "
+	      "printed and as hardened.\n\n",
 	      out);
 }
 
@@ -423,8 +419,7 @@ void clock_print(FILE *out, const struct clock_report *r)
 	print_zero_tables(out, r);
 	table_print(out, &messages);
 	fputs("\nLoad: as many pairs more that do the same. Kept: of round trips. Zero: what the "
-	      "same "
-	      "run measured of\nno time at all, and k, both trimmed.\n\n",
+	      "same run measured of\nno time at all, and k, both trimmed.\n\n",
 	      out);
 	table_print(out, &words);
 	fputs("\nBy how much 8 bytes more lengthen it: the slope of the medians over the size.\n\n",

@@ -99,6 +99,10 @@ struct command {
 	const struct option_group *group[16]; /* ends with NULL */
 };
 
+/* What a command takes: how many at least, and at most; any number, which from one on are traces. */
+#define OPERANDS(shown, least, most) .operands = shown, .min_operands = least, .max_operands = most
+#define TRACES(shown, least, first)  OPERANDS(shown, least, SIZE_MAX), .traces = first
+
 /** The i-th row of all its groups; NULL: there is none. */
 const struct option_row *command_row(const struct command *c, size_t i);
 

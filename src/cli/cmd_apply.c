@@ -335,9 +335,8 @@ const struct option_group options_retimed = {
 		  PATH("OUT"), .letter = 'o' },
 		{ "comments",
 		  "which packets of a pcapng get their recorded stamp in a comment: all, those "
-		  "whose "
-		  "stamp changed, or none; needed: those whose stamp does not follow from the "
-		  "corrected one and CLOCKS; otherwise changed in OUT, needed in --merge",
+		  "whose stamp changed, or none; needed: those whose stamp does not follow from "
+		  "the corrected one and CLOCKS; otherwise changed in OUT, needed in --merge",
 		  CHOICE("all|changed|needed|none") },
 		{ "residual",
 		  "CTF: if another clock in the metadata gives every stamp to within this, change "
@@ -378,10 +377,7 @@ static const char *formats(void)
 const struct command cmd_apply = {
 	.name = "apply",
 	.run = apply_run,
-	.operands = "CLOCKS [NAME=]TRACE...",
-	.min_operands = 2,
-	.max_operands = SIZE_MAX,
-	.traces = 2,
+	TRACES("CLOCKS [NAME=]TRACE...", 2, 2),
 	.example = {
 		{ "one trace on the reference's clock, in its own format", "apply clocks.json server.pcap -o server-corrected.pcap" },
 		{ "several, into a folder", "apply clocks.json server.pcap app.csv spans.jsonl -o corrected/" },

@@ -411,9 +411,8 @@ static const struct option_group audit_claims = {
 	{
 		{ "claims",
 		  "what clocks claimed: a CSV with clock, time_ns, earliest_ns, latest_ns or "
-		  "clock, "
-		  "time_ns, offset_ns, error_ns; or chrony's tracking or measurements log of clock "
-		  "NAME",
+		  "clock, time_ns, offset_ns, error_ns; or chrony's tracking or measurements log "
+		  "of clock NAME",
 		  TEXTS("[NAME=]FILE"), .letter = 'c' },
 		{ "max-skew-ppm", "the rate of no clock differs from UTC's by more than this",
 		  PPM("500", "0.001", "100000") },
@@ -424,10 +423,7 @@ static const struct option_group audit_claims = {
 const struct command cmd_audit = {
 	.name = "audit",
 	.run = audit_run,
-	.operands = "[[NAME=]TRACE...]",
-	.min_operands = 0,
-	.max_operands = SIZE_MAX,
-	.traces = 1,
+	TRACES("[[NAME=]TRACE...]", 0, 1),
 	.example = {
 		{ "do two clocks keep what they claim?", "audit --claims claims.csv a.pcap b.pcap" },
 		{ "chrony's logs of two machines", "audit -c a=a/tracking.log -c b=b/tracking.log a.pcap b.pcap" },

@@ -150,9 +150,7 @@ static const struct option_group before_input = {
 const struct command cmd_before = {
 	.name = "before",
 	.run = before_run,
-	.operands = "CLOCKS [A:T B:T]",
-	.min_operands = 1,
-	.max_operands = 3,
+	OPERANDS("CLOCKS [A:T B:T]", 1, 3),
 	.example = {
 		{ "was the write done before the read began?", "before clocks.json db:2026-11-22T10:00:00.5Z web:2026-11-22T10:00:00.7Z" },
 		{ "stamps in ns", "before clocks.json a:1700000000000000000 b:1700000000957000000" },

@@ -307,10 +307,7 @@ static const struct option_group calibrate_how = {
 const struct command cmd_calibrate = {
 	.name = "calibrate",
 	.run = calibrate_run,
-	.operands = "[NAME=]TRACE...",
-	.min_operands = 1,
-	.max_operands = SIZE_MAX,
-	.traces = 1,
+	TRACES("[NAME=]TRACE...", 1, 1),
 	.example = {
 		{ "minimum delays of the network, for a narrower answer of sync", "calibrate client.pcap server.pcap -o delays.csv" },
 		{ "where the two directions may differ by 20 us", "calibrate client.pcap server.pcap --asymmetry 20us -o delays.csv" },

@@ -109,10 +109,7 @@ const struct option_group options_score = {
 const struct command cmd_check = {
 	.name = "check",
 	.run = check_run,
-	.operands = "[NAME=]TRACE...",
-	.min_operands = 1,
-	.max_operands = SIZE_MAX,
-	.traces = 1,
+	TRACES("[NAME=]TRACE...", 1, 1),
 	.example = {
 		{ "how bad is it, before anything is corrected?", "check client.pcap server.pcap" },
 		{ "and after it was", "check client-corrected.pcap server-corrected.pcap" },

@@ -347,10 +347,7 @@ static const struct option_group compare_method = {
 const struct command cmd_compare = {
 	.name = "compare",
 	.run = compare_run,
-	.operands = "[NAME=]TRACE...|--repeat SET...",
-	.min_operands = 1,
-	.max_operands = SIZE_MAX,
-	.traces = 1,
+	TRACES("[NAME=]TRACE...|--repeat SET...", 1, 1),
 	.sets = "repeat",
 	.example = {
 		{ "which method of the literature leaves how many violations", "compare client.pcap server.pcap" },

@@ -36,19 +36,9 @@ static size_t put_ns(char *to, int64_t ns)
 		*to = '-';
 		return 1;
 	}
-	char digits[20];
-	uint64_t size = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
-	size_t n = 0, at = 0;
-	do {
-		digits[n++] = (char)('0' + size % 10);
-	} while (size /= 10);
-	if (ns < 0) {
-		to[at++] = '-';
-	}
-	while (n) {
-		to[at++] = digits[--n];
-	}
-	return at;
+	char text[20], *end = text + sizeof text, *begin = usk_digits(ns, end);
+	memcpy(to, begin, (size_t)(end - begin));
+	return (size_t)(end - begin);
 }
 
 /* Numbers, a separator between them and a line's end behind. */
@@ -289,8 +279,7 @@ static int convert_logs(struct convert *v)
 	size_t n = args_operands(v->args) - 1;
 	if (args_given(v->args, "tick-rate")) {
 		say_usage("--tick-rate is of stamps that are integers, and those of logs are dates "
-			  "or "
-			  "times since 1970");
+			  "or times since 1970");
 	}
 	if (zone && !log_zone(zone, strlen(zone), &o.zone_s)) {
 		say_usage("--zone %s: write it as +01:00 or UTC", zone);

@@ -347,13 +347,11 @@ static const struct option_group history_input = {
 		  TEXTS("PROCESS=CLOCK"), .letter = 'c' },
 		{ "nodes",
 		  "processes that nothing else says a clock of: process p is of the node whose "
-		  "number "
-		  "is p modulo their count, as Jepsen assigns them",
+		  "number is p modulo their count, as Jepsen assigns them",
 		  TEXT("NODE,NODE,...") },
 		{ "resolution",
 		  "stamps of operations are rounded down to multiples of this; otherwise it is "
-		  "taken "
-		  "from the stamps, as the coarsest that it may be",
+		  "taken from the stamps, as the coarsest that it may be",
 		  DURATION(NULL, "1ns", NULL) },
 		TICK_ROW,
 		EPOCH_ROW,
@@ -370,8 +368,7 @@ static const struct option_group history_output = {
 		  .choice = form_name },
 		{ "bounds",
 		  "intervals are the bounds of call and return as they are, so that each holds "
-		  "what "
-		  "truly was, though fewer pairs are in order",
+		  "what truly was, though fewer pairs are in order",
 		  FLAG },
 		{ "json", "print JSON instead of sentences", FLAG },
 	},
@@ -380,9 +377,7 @@ static const struct option_group history_output = {
 const struct command cmd_history = {
 	.name = "history",
 	.run = history_run,
-	.operands = "CLOCKS [CLOCK=]OPERATIONS...",
-	.min_operands = 2,
-	.max_operands = SIZE_MAX,
+	OPERANDS("CLOCKS [CLOCK=]OPERATIONS...", 2, SIZE_MAX),
 	.example = {
 		{ "what clients on two machines did, for Knossos", "history clocks.json n1=n1.edn n2=n2.edn -o history.edn" },
 		{ "a table of operations, for Porcupine", "history clocks.json operations.csv --form porcupine -o history.json" },

@@ -32,9 +32,7 @@ static int join_run(const struct args *args)
 const struct command cmd_join = {
 	.name = "join",
 	.run = join_run,
-	.operands = "FOLDER|PART...",
-	.min_operands = 1,
-	.max_operands = SIZE_MAX,
+	OPERANDS("FOLDER|PART...", 1, SIZE_MAX),
 	.example = {
 		{ "all parts of a folder", "join parts -o clocks.json" },
 		{ "parts that several machines made, by a reference of your choice", "join parts-1 parts-2 -r db -o clocks.json" },

@@ -94,13 +94,11 @@ static void print_late(const struct late *x)
 	       a->asked ? 100.0 * (double)a->known / (double)a->asked : 0.0,
 	       unit_count(a->asked - a->known).s);
 	printf("Time in collectives: %.1f %% is waiting for others, %.1f %% is transfer, %.1f %% "
-	       "may "
-	       "be either.\n",
+	       "may be either.\n",
 	       share(s->waited_ns, s), share(s->transfer_ns, s), share(s->untold_ns, s));
 	if (a->counts.unmatched || a->counts.ambiguous) {
 		printf("Left out: %s parts of collectives that nobody else recorded, %s that "
-		       "cannot be "
-		       "of one.\n",
+		       "cannot be of one.\n",
 		       unit_count(a->counts.unmatched).s, unit_count(a->counts.ambiguous).s);
 	}
 	print_notes(stdout, x->clocks->note, x->clocks->n_notes);
@@ -227,10 +225,7 @@ static const struct option_group late_output = {
 const struct command cmd_late = {
 	.name = "late",
 	.run = late_run,
-	.operands = "[NAME=]TRACE...",
-	.min_operands = 1,
-	.max_operands = SIZE_MAX,
-	.traces = 1,
+	TRACES("[NAME=]TRACE...", 1, 1),
 	.example = {
 		{ "which rank holds up the others, by profiles of all ranks", "late rank*.json.gz" },
 		{ "who came last in each collective", "late collectives.csv -o late.csv" },

@@ -339,9 +339,7 @@ static const struct option_group line_table_options = {
 const struct command cmd_line = {
 	.name = "line",
 	.run = line_run,
-	.operands = "serve|tie|delay",
-	.min_operands = 1,
-	.max_operands = 1,
+	OPERANDS("serve|tie|delay", 1, 1),
 	.example = {
 		{ "one side of a parallel cable answers", "line serve --port /dev/parport0" },
 		{ "the other one reads its clock, and writes a table for sync", "line tie --port /dev/parport0 --rounds 100 -o exchanges.csv" },

@@ -66,10 +66,7 @@ static const struct option_group part_output = {
 const struct command cmd_part = {
 	.name = "part",
 	.run = part_run,
-	.operands = "[NAME=]TRACE...",
-	.min_operands = 1,
-	.max_operands = SIZE_MAX,
-	.traces = 1,
+	TRACES("[NAME=]TRACE...", 1, 1),
 	.example = {
 		{ "on each machine: what is needed of its captures", "part web-*.pcap -o parts" },
 		{ "two traces, each under the name of its host", "part web=a.pcap db=b.pcap -o parts" },

@@ -374,10 +374,7 @@ static const struct option_group plan_options = {
 const struct command cmd_plan = {
 	.name = "plan",
 	.run = plan_run,
-	.operands = "[NAME=]TRACE...",
-	.min_operands = 0,
-	.max_operands = SIZE_MAX,
-	.traces = 1,
+	TRACES("[NAME=]TRACE...", 0, 1),
 	.example = {
 		{ "where probes would help most", "plan a.pcap b.pcap c.pcap" },
 		{ "what ±10 us of every clock would take", "plan *.pcap --want 10us" },

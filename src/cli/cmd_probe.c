@@ -217,9 +217,7 @@ static int probe_run(const struct args *args)
 const struct command cmd_probe = {
 	.name = "probe",
 	.run = probe_run,
-	.operands = "HOST|serve|key",
-	.min_operands = 1,
-	.max_operands = 1,
+	OPERANDS("HOST|serve|key", 1, 1),
 	.example = {
 		{ "make the secret, and copy it to both machines", "probe key --key probe.key" },
 		{ "the machine whose clock is asked for", "probe serve --key probe.key" },

@@ -138,9 +138,7 @@ static const struct option_group record_options = {
 const struct command cmd_record = {
 	.name = "record",
 	.run = record_run,
-	.operands = "-- COMMAND...",
-	.min_operands = 1,
-	.max_operands = SIZE_MAX,
+	OPERANDS("-- COMMAND...", 1, SIZE_MAX),
 	.example = {
 		{ "capture, and log what the time daemon does meanwhile", "record -o web.clock -- tcpdump -i eth0 -n -s 96 --nano -w web.pcap" },
 		{ "the log's own name, replaced if it is there", "record -f -- tcpdump -i any -n -w all.pcap" },

@@ -180,12 +180,9 @@ static char *explain_all(const struct report *r, const char *proof)
 	const char *const *stamp = args_list(t->args, "explain", &n);
 	FILE *out = usk_stream_begin(&s);
 	fputs("<section id=\"unskew-explained\">\n<h2>Why these bounds hold</h2>\n<p>Each line "
-	      "down is "
-	      "a clock, with its stamps in order of time, not to scale. An arrow is a message: it "
-	      "was "
-	      "received after it was sent. Along a thick line the clock's rate carries a bound "
-	      "from "
-	      "one stamp to another.</p>\n",
+	      "down is a clock, with its stamps in order of time, not to scale. An arrow is a "
+	      "message: it was received after it was sent. Along a thick line the clock's rate "
+	      "carries a bound from one stamp to another.</p>\n",
 	      out);
 	must(explain_stamps(r->clocks, t->trace, t->n, proof, stamp, n, true, out));
 	fputs("</section>\n", out);
@@ -347,10 +344,7 @@ static const struct option_group report_output = {
 const struct command cmd_report = {
 	.name = "report",
 	.run = report_run,
-	.operands = "CLOCKS|[NAME=]TRACE... -o FILE",
-	.min_operands = 1,
-	.max_operands = SIZE_MAX,
-	.traces = 1,
+	TRACES("CLOCKS|[NAME=]TRACE... -o FILE", 1, 1),
 	.example = {
 		{ "a page for a colleague who has only a browser", "report client.pcap server.pcap -o page.html" },
 		{ "with all methods side by side", "report client.pcap server.pcap --compare -o page.html" },

@@ -295,16 +295,14 @@ static const struct option_group sync_output = {
 		  PATH("FILE") },
 		{ "explain",
 		  "say which packets bound this stamp of a clock on the reference's clock, and "
-		  "how; "
-		  "the numbers are those that Wireshark shows. In the bracket of a step: how it "
-		  "shows. Given twice: which was first, too",
+		  "how; the numbers are those that Wireshark shows. In the bracket of a step: how "
+		  "it shows. Given twice: which was first, too",
 		  TEXTS("CLOCK:STAMP") },
 		{ "merge", "write one pcapng of all captures in corrected order", PATH("FILE") },
 		{ "comments",
 		  "which packets of --merge get their recorded stamp in a comment: all, those "
-		  "whose "
-		  "stamp changed, or none; needed: those whose stamp does not follow from the "
-		  "corrected one, by what each interface says and --output",
+		  "whose stamp changed, or none; needed: those whose stamp does not follow from "
+		  "the corrected one, by what each interface says and --output",
 		  CHOICE("all|changed|needed|none"), .initial = "needed" },
 		{ "timeline",
 		  "all events as Chrome trace JSON, for Perfetto or chrome://tracing: a process "
@@ -327,10 +325,7 @@ static const char *formats(void)
 const struct command cmd_sync = {
 	.name = "sync",
 	.run = sync_run,
-	.operands = "[NAME=]TRACE...",
-	.min_operands = 1,
-	.max_operands = SIZE_MAX,
-	.traces = 1,
+	TRACES("[NAME=]TRACE...", 1, 1),
 	.example = {
 		{ "two captures of the same traffic: how far the clocks were off, and a table for all other commands", "sync client.pcap server.pcap -o clocks.json" },
 		{ "rotated files of one host, and one capture of all in true order for Wireshark", "sync web='web-*.pcap' db=db.pcap --merge merged.pcapng" },

@@ -476,13 +476,11 @@ void compare_print(FILE *out, const struct compared *x)
 	      out);
 	if (with_trips(x->c)) {
 		fputs("\nExchanges: E is the mean margin of those kept, half of what both messages "
-		      "took; Er "
-		      "their standard\ndeviation about the line.",
+		      "took; Er their standard\ndeviation about the line.",
 		      out);
 	}
 	fputs(x->c->broadcasts_recorded.n
-		      ? "\nBroadcasts: the clock's stamp less the reference's, on "
-			"average."
+		      ? "\nBroadcasts: the clock's stamp less the reference's, on average."
 		      : "",
 	      out);
 	fputs("\nLines are judged as drawn; sync settles them into the band.\n", out);

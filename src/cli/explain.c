@@ -338,10 +338,7 @@ static enum usk_status explain(const struct usk_clocks *c, struct usk_trace **tr
 			(page ? put_in_page : put_text)(out, &e, b, found);
 		}
 	}
-	free(e.step);
-	free(e.message);
-	free(e.term);
-	free(e.located.end);
+	USK_FREE(e.step, e.message, e.term, e.located.end);
 	return status;
 }
 

@@ -201,8 +201,7 @@ static void draw_message(FILE *out, const struct picture *p, uint32_t one, uint3
 	y -= 6 * uy;
 	fprintf(out,
 		"<path class=\"%s arrow\" fill=\"none\" stroke=\"currentColor\" d=\"M%d %dL%.1f "
-		"%.1f"
-		"m%.1f %.1fL%.1f %.1fl%.1f %.1f\"/>\n",
+		"%.1fm%.1f %.1fL%.1f %.1fl%.1f %.1f\"/>\n",
 		from->clock == p->column[0] ? "floor" : "ceiling", x_of(p, from->clock), y_of(from),
 		x, y, -9 * ux - 4 * uy, -9 * uy + 4 * ux, x, y, -9 * ux + 4 * uy, -9 * uy - 4 * ux);
 }

@@ -111,8 +111,7 @@ const struct option_group options_solve = {
 	{
 		{ "solve",
 		  "for more than two clocks, use all messages together (joint), or only those "
-		  "along "
-		  "the best path to each clock (tree)",
+		  "along the best path to each clock (tree)",
 		  CHOICE("joint|tree"), .initial = "joint" },
 		{ "weights",
 		  "what is short: pairs whose band is narrow, or, of methods through round trips, "

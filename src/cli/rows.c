@@ -50,8 +50,7 @@ struct columns {
 
 static void add_column(struct columns *c, struct column x)
 {
-	c->at = usk_grow(c->at, c->n + 1, sizeof *c->at);
-	c->at[c->n++] = x;
+	*USK_APPEND(c->at, c->n) = x;
 }
 
 static void add_fields(struct columns *c, const struct column *up, const struct usk_field *f)

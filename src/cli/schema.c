@@ -204,8 +204,7 @@ static void write_table(struct page *p, const char *path, const struct usk_field
 			return;
 		}
 	}
-	p->had = usk_grow(p->had, p->n + 1, sizeof *p->had);
-	p->had[p->n++] = (struct written){ of, path };
+	*USK_APPEND(p->had, p->n) = (struct written){ of, path };
 	fputs(TABLE_HEAD, p->out);
 	for (const struct usk_field *f = of; f->key; f++) {
 		write_row(p->out, f);
@@ -230,20 +229,15 @@ static void write_page(FILE *out)
 	const struct usk_field *f;
 	fputs("# What clocks.json holds\n\n"
 	      "`unskew sync -o clocks.json` writes it; `apply`, `convert`, `before` and `report` "
-	      "read it. "
-	      "This page and the JSON Schema beside it\n"
+	      "read it. This page and the JSON Schema beside it\n"
 	      "(`clocks.schema.json`, installed with unskew) are made of the tables that write and "
-	      "read "
-	      "the file: `unskew --schema`, `unskew --schema page`.\n\n"
+	      "read the file: `unskew --schema`, `unskew --schema page`.\n\n"
 	      "- Times and offsets are whole ns in decimal *strings*: most readers of JSON take "
-	      "numbers as "
-	      "doubles, which step by 256 ns at today's epoch.\n"
+	      "numbers as doubles, which step by 256 ns at today's epoch.\n"
 	      "- An offset is *reference - local*: add it to a stamp of the clock to get the "
-	      "reference's "
-	      "time.\n"
+	      "reference's time.\n"
 	      "- Clocks are called by their names. Keys come in the order of these tables; readers "
-	      "pass "
-	      "over those that they do not know.\n",
+	      "pass over those that they do not know.\n",
 	      out);
 	write_head(out, "clocks.json");
 	fputs(TABLE_HEAD "| `unskew_clocks` | 1 | The version of the format. |\n", out);

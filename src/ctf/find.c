@@ -50,8 +50,7 @@ static void look(struct ctf_traces *t, FTS *tree, const char *path)
 		} else if (is_trace(e->fts_accpath)) {
 			fts_set(tree, e, FTS_SKIP);
 			if (!strstr(e->fts_path + root, "/.")) {
-				t->folder = usk_grow(t->folder, t->n + 1, sizeof *t->folder);
-				t->folder[t->n++] = usk_strdup(e->fts_path);
+				*USK_APPEND(t->folder, t->n) = usk_strdup(e->fts_path);
 			}
 		} else if (e->fts_level >= MAX_DEPTH) {
 			t->only = false;

@@ -106,8 +106,7 @@ bt_trace *usk_ir_trace(struct ir *ir, const bt_trace *from)
 	}
 	bt_trace_set_user_attributes(t, bt_trace_borrow_user_attributes_const(from));
 	bt_trace_get_ref(from);
-	ir->held = usk_grow(ir->held, ir->n + 1, sizeof *ir->held);
-	ir->held[ir->n++] = (struct held){ from, t };
+	*USK_APPEND(ir->held, ir->n) = (struct held){ from, t };
 	*usk_index_value(&ir->classes, (uintptr_t) class, 0) = (uintptr_t)bt_trace_borrow_class(t);
 	return t;
 }

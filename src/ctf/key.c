@@ -87,8 +87,7 @@ void usk_ctf_keys_free(struct ctf_keys *k)
 		for (size_t i = 0; i < k->n; i++) {
 			usk_rule_free(&k->rule[i].rule);
 		}
-		free(k->rule);
-		free(k->fact);
+		USK_FREE(k->rule, k->fact);
 		usk_index_free(&k->tally);
 	}
 	free(k);

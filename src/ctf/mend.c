@@ -46,9 +46,7 @@ static bool link_to(const char *from, const char *folder, const char *name)
 	char *target = usk_format("%s/%s", from, name), *real = realpath(target, NULL);
 	char *path = usk_format("%s/%s", folder, name);
 	bool linked = real && !symlink(real, path);
-	free(target);
-	free(real);
-	free(path);
+	USK_FREE(target, real, path);
 	return linked;
 }
 
@@ -223,9 +221,7 @@ static void mend_stream(struct mend *m, const char *name)
 		}
 	}
 	unlink(m->copy);
-	free(m->stream);
-	free(m->copy);
-	free(to);
+	USK_FREE(m->stream, m->copy, to);
 }
 
 static enum usk_status mend_folder(struct mend *m, struct usk_err *err)
@@ -264,13 +260,9 @@ void usk_ctf_traces_free(struct ctf_traces *t)
 		usk_output_forget(t->root);
 	}
 	for (size_t i = 0; i < t->n; i++) {
-		free(t->folder[i]);
-		free(t->mended ? t->mended[i] : NULL);
+		USK_FREE(t->folder[i], t->mended ? t->mended[i] : NULL);
 	}
-	free(t->folder);
-	free(t->mended);
-	free(t->root);
-	free(t->said);
+	USK_FREE(t->folder, t->mended, t->root, t->said);
 	memset(t, 0, sizeof *t);
 }
 

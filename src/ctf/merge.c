@@ -112,10 +112,7 @@ void usk_merge_finalize(bt_self_message_iterator *self)
 		free(m->port[i].side);
 	}
 	usk_ir_free(m->ir);
-	free(m->stream);
-	free(m->heap);
-	free(m->port);
-	free(m);
+	USK_FREE(m->stream, m->heap, m->port, m);
 	bt_self_message_iterator_set_data(self, NULL);
 }
 

@@ -119,8 +119,7 @@ static void note_interface(struct usk_trace *t, const struct ctf_item *item)
 			return;
 		}
 	}
-	f->addr = usk_grow(f->addr, f->n_addrs + 1, sizeof *f->addr);
-	f->addr[f->n_addrs++] = a;
+	*USK_APPEND(f->addr, f->n_addrs) = a;
 }
 
 /* Where events were discarded, an early one may belong to another packet than the next one. */

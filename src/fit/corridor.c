@@ -268,13 +268,8 @@ void usk_corridor_free(struct usk_corridor *c)
 	free(c->fine);
 	for (int i = 0; i < 2; i++) {
 		struct side *s = &c->side[i];
-		free(s->block);
-		free(s->hull.p);
-		free(s->hull.late);
-		free(s->kept.p);
-		free(s->kept.late);
-		free(s->out[0]);
-		free(s->out[1]);
+		USK_FREE(s->block, s->hull.p, s->hull.late, s->kept.p, s->kept.late, s->out[0],
+			 s->out[1]);
 	}
 	free(c);
 }

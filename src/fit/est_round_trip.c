@@ -157,8 +157,7 @@ static enum usk_status no_line(const struct sides *s, struct usk_err *err)
 
 static void sides_free(struct sides *s)
 {
-	free(s->e[0]);
-	free(s->e[1]);
+	USK_FREE(s->e[0], s->e[1]);
 }
 
 /* What is kept is moved to the front; false: no line. */

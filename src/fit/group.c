@@ -209,11 +209,7 @@ static struct usk_lp *begin(const struct usk_group_work *g, size_t bundles)
 					  .row_lo = rhs,
 					  .row_hi = rhs };
 	struct usk_lp *lp = usk_lp_new(&p);
-	free(start);
-	free(row);
-	free(cell);
-	free(cost);
-	free(rhs);
+	USK_FREE(start, row, cell, cost, rhs);
 	return lp;
 }
 
@@ -291,10 +287,7 @@ static bool minimise(struct usk_group_work *g, double *best)
 	g->out->sum_ns = least * g->unit;
 	g->out->least_ns = promised * g->unit;
 	usk_lp_free(c.lp);
-	free(c.row);
-	free(c.value);
-	free(c.least);
-	free(u);
+	USK_FREE(c.row, c.value, c.least, u);
 	return good;
 }
 
@@ -343,13 +336,7 @@ enum usk_status usk_group_of(const struct usk_group_pair *pair, size_t n_pairs, 
 	} else {
 		settle(&g, best);
 	}
-	free(best);
-	free(g.slope);
-	free(g.clock);
-	free(g.shared);
-	free(g.first);
-	free(g.at);
-	free(node);
+	USK_FREE(best, g.slope, g.clock, g.shared, g.first, g.at, node);
 	if (status) {
 		usk_group_free(g.out);
 	} else {

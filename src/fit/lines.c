@@ -196,9 +196,7 @@ struct usk_lines *usk_lines_new(struct usk_corridor *c, int64_t q_a_ns, int64_t 
 void usk_lines_free(struct usk_lines *l)
 {
 	if (l) {
-		free(l->half[0].hull);
-		free(l->half[1].hull);
-		free(l);
+		USK_FREE(l->half[0].hull, l->half[1].hull, l);
 	}
 }
 

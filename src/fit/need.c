@@ -52,8 +52,7 @@ void usk_part_of(struct usk_corridor *c, const int64_t q_ns[2], struct usk_part 
 
 void usk_part_free(struct usk_part *p)
 {
-	free(p->point[0]);
-	free(p->point[1]);
+	USK_FREE(p->point[0], p->point[1]);
 	*p = (struct usk_part){ .n = { 0 } };
 }
 
@@ -110,8 +109,7 @@ void usk_needing_clear(struct usk_needing *g)
 
 void usk_needing_free(struct usk_needing *g)
 {
-	free(g->hull[0]);
-	free(g->hull[1]);
+	USK_FREE(g->hull[0], g->hull[1]);
 	*g = (struct usk_needing){ .n = { 0 } };
 }
 

@@ -219,12 +219,9 @@ void usk_calibration_free(struct usk_calibration *c)
 	for (size_t i = 0; i < c->n_pairs; i++) {
 		struct usk_calibrated *p = &c->pair[i];
 		for (size_t k = 0; k < p->n_ways; k++) {
-			free(p->way[k].asker_iface);
-			free(p->way[k].other_iface);
+			USK_FREE(p->way[k].asker_iface, p->way[k].other_iface);
 		}
-		free(p->way);
-		free(p->length);
-		free(p->why);
+		USK_FREE(p->way, p->length, p->why);
 	}
 	usk_flow_texts_free(c->clock, c->n_clocks);
 	usk_flow_texts_free(c->note, c->n_notes);

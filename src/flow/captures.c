@@ -103,8 +103,7 @@ static void add_part(struct parties *p, size_t trace, const char *clock)
 		}
 	}
 	y->trace = y->n_parts ? y->trace : trace;
-	y->part = usk_grow(y->part, y->n_parts + 1, sizeof *y->part);
-	y->part[y->n_parts++] = trace;
+	*USK_APPEND(y->part, y->n_parts) = trace;
 }
 
 static bool has_rules(const struct parties *p, size_t trace)

@@ -449,14 +449,13 @@ static bool shows(struct usk_raw by)
 
 static void add_step(struct usk_clock *k, uint32_t of, struct usk_gap at, struct usk_raw size)
 {
-	k->jump = usk_grow(k->jump, k->n_jumps + 1, sizeof *k->jump);
-	k->jump[k->n_jumps++] = (struct usk_jump){ .kind = USK_JUMP,
-						   .of = of,
-						   .or_of = USK_NO_CLOCK,
-						   .after_local_ns = at.before_ns,
-						   .before_local_ns = at.after_ns,
-						   .size_lo_ns = size.lo_ns,
-						   .size_hi_ns = size.hi_ns };
+	*USK_APPEND(k->jump, k->n_jumps) = (struct usk_jump){ .kind = USK_JUMP,
+							      .of = of,
+							      .or_of = USK_NO_CLOCK,
+							      .after_local_ns = at.before_ns,
+							      .before_local_ns = at.after_ns,
+							      .size_lo_ns = size.lo_ns,
+							      .size_hi_ns = size.hi_ns };
 }
 
 /* Steps that the log knows, and by how much, with brackets of lines. */
@@ -476,16 +475,9 @@ static void add_steps(struct usk_clock *k, uint32_t clock, const struct party *y
 /* The first of n that is over x, or is x, where they rise. */
 static size_t first_from(const int64_t *rising, size_t n, int64_t x)
 {
-	size_t lo = 0, hi = n;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (rising[mid] < x) {
-			lo = mid + 1;
-		} else {
-			hi = mid;
-		}
-	}
-	return lo;
+	size_t i;
+	USK_FIRST(i, 0, n, rising[i] >= x);
+	return i;
 }
 
 /* Steps of the reference, by another clock's stamps: where T can have been there. */

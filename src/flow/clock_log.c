@@ -337,9 +337,6 @@ enum usk_status usk_clock_log_read(struct usk_input *in, struct usk_clock_log *o
 
 void usk_clock_log_free(struct usk_clock_log *l)
 {
-	free(l->line);
-	free(l->cell);
-	free(l->piece);
-	free(l->damage);
+	USK_FREE(l->line, l->cell, l->piece, l->damage);
 	memset(l, 0, sizeof *l);
 }

@@ -190,9 +190,7 @@ static void measure_band(const struct usk_fit *fit, struct usk_compared_pair *ou
 	out->half_best_ns = w.best_ns;
 	out->half_worst_ns = w.worst_ns;
 	out->half_mean_ns = w.mean_ns;
-	free(clock.knot);
-	free(clock.jump);
-	free(clock.stretch);
+	USK_FREE(clock.knot, clock.jump, clock.stretch);
 	out->hull_a_to_b = fit->lines->half[USK_FLOOR].n;
 	out->hull_b_to_a = fit->lines->half[USK_CEILING].n;
 }
@@ -354,15 +352,11 @@ void usk_comparison_free(struct usk_comparison *c)
 	}
 	for (size_t i = 0; i < c->n_pairs; i++) {
 		for (size_t k = 0; k < c->n_methods; k++) {
-			free(c->pair[i].score[k].failed);
-			free(c->pair[i].score[k].line);
+			USK_FREE(c->pair[i].score[k].failed, c->pair[i].score[k].line);
 		}
-		free(c->pair[i].score);
-		free(c->pair[i].margin);
+		USK_FREE(c->pair[i].score, c->pair[i].margin);
 	}
 	usk_flow_texts_free(c->clock, c->n_clocks);
 	usk_flow_texts_free(c->note, c->n_notes);
-	free(c->pair);
-	free(c->total);
-	free(c);
+	USK_FREE(c->pair, c->total, c);
 }

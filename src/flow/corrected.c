@@ -568,10 +568,6 @@ enum usk_status usk_judge_corrected(struct parties *p, const struct fitted *fitt
 	struct usk_violations *v = &c->evaluation.too_fast;
 	v->percent = v->count ? 100.0 * (double)v->count / (double)x.judged : 0;
 	maps_free(&x);
-	free(x.map);
-	free(x.one_sided);
-	free(x.inverted);
-	free(x.likely);
-	free(x.stuck);
+	USK_FREE(x.map, x.one_sided, x.inverted, x.likely, x.stuck);
 	return status;
 }

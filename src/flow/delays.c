@@ -177,8 +177,7 @@ enum usk_status usk_delays_of(const char *text, struct delays *out, struct usk_e
 void usk_delays_free(struct delays *d)
 {
 	for (size_t i = 0; i < d->n; i++) {
-		free(d->row[i].sender);
-		free(d->row[i].receiver);
+		USK_FREE(d->row[i].sender, d->row[i].receiver);
 	}
 	free(d->row);
 	memset(d, 0, sizeof *d);

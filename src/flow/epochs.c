@@ -36,8 +36,7 @@ bool usk_party_told(const struct parties *p, const struct party *y)
 void usk_party_breaks(struct party *y)
 {
 	const struct usk_epochs *e = &y->survey.epochs;
-	free(y->in_epoch);
-	free(y->back);
+	USK_FREE(y->in_epoch, y->back);
 	usk_alone_free(y->alone);
 	y->alone = usk_alone_new(e);
 	y->in_epoch = usk_alloc(e->n + 1, sizeof *y->in_epoch);
@@ -283,8 +282,7 @@ static void add_back(const struct usk_map *map, const struct party *y, size_t i,
 			j.size_hi_ns = usk_saturate((usk_i128)b.hi_ns - a.lo_ns + drift);
 		}
 	}
-	k->jump = usk_grow(k->jump, k->n_jumps + 1, sizeof *k->jump);
-	k->jump[k->n_jumps++] = j;
+	*USK_APPEND(k->jump, k->n_jumps) = j;
 }
 
 static void translate_jumps(const struct parties *p, uint32_t clock, const struct usk_map *map,

@@ -63,9 +63,7 @@ void usk_kept_free(struct usk_kept *k)
 {
 	if (k) {
 		usk_spool_free(k->spool);
-		free(k->place);
-		free(k->from);
-		free(k);
+		USK_FREE(k->place, k->from, k);
 	}
 }
 

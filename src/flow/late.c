@@ -167,9 +167,7 @@ enum usk_status usk_late_read(struct usk_trace *const *trace, size_t n, const st
 	usk_collectives_free(x.all);
 	usk_late_room_free(&x.room);
 	usk_index_free(&x.ranks);
-	free(x.clock);
-	free(x.spent);
-	free(x.of_clock);
+	USK_FREE(x.clock, x.spent, x.of_clock);
 	return status;
 }
 
@@ -178,7 +176,6 @@ void usk_late_answer_free(struct usk_late_answer *a)
 	for (size_t i = 0; i < a->n_ranks; i++) {
 		free(a->rank[i].name);
 	}
-	free(a->rank);
-	free(a->collective);
+	USK_FREE(a->rank, a->collective);
 	*a = (struct usk_late_answer){ 0 };
 }

@@ -19,8 +19,7 @@ enum { MOST_NOTES = 8, MOST_NAMES = 5 };
 void usk_flow_note(char ***note, size_t *n, char *text)
 {
 	if (text) {
-		*note = usk_grow(*note, *n + 1, sizeof **note);
-		(*note)[(*n)++] = text;
+		*USK_APPEND(*note, *n) = text;
 	}
 }
 

@@ -184,9 +184,6 @@ void usk_fitted_free(struct fitted *f)
 {
 	usk_part_free(&f->part);
 	usk_delay_samples_free(&f->samples);
-	free(f->line);
-	free(f->hull[0]);
-	free(f->hull[1]);
-	free(f->failed);
+	USK_FREE(f->line, f->hull[0], f->hull[1], f->failed);
 	*f = (struct fitted){ 0 };
 }

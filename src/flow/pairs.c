@@ -376,13 +376,9 @@ void usk_pairs_free(struct parties *p)
 {
 	for (size_t i = 0; i < p->n_pairs; i++) {
 		usk_coarse_free(&p->pair[i].coarse);
-		free(p->pair[i].sample.s);
-		free(p->pair[i].exclude);
-		free(p->pair[i].left_out);
+		USK_FREE(p->pair[i].sample.s, p->pair[i].exclude, p->pair[i].left_out);
 	}
-	free(p->pair);
-	free(p->all_pairs);
-	free(p->own_pairs);
+	USK_FREE(p->pair, p->all_pairs, p->own_pairs);
 	usk_index_free(&p->pairs);
 }
 

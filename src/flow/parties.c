@@ -293,8 +293,7 @@ static enum usk_status anchors(struct parties *p, struct usk_err *err)
 		if (a == USK_NO_CLOCK || b == USK_NO_CLOCK) {
 			return usk_fail(
 				err, USK_EUSAGE, 0,
-				"--anchor %s@...=%s@...: there is no clock \"%s\"; \"%s\" is "
-				"one",
+				"--anchor %s@...=%s@...: there is no clock \"%s\"; \"%s\" is one",
 				x->a, x->b, a == USK_NO_CLOCK ? x->a : x->b,
 				p->n ? p->party[0].name : "");
 		}
@@ -370,8 +369,7 @@ static enum usk_status settings(struct parties *p, struct usk_err *err)
 					o->local[i], value);
 		}
 		struct party *y = &p->party[which];
-		y->stated = usk_grow(y->stated, y->n_stated + 1, sizeof *y->stated);
-		y->stated[y->n_stated++] = a;
+		*USK_APPEND(y->stated, y->n_stated) = a;
 	}
 	p->reference = 0;
 	/* Whose stamps would --from and --to be, if that came out at the end? */
@@ -393,11 +391,7 @@ static void party_free(struct party *y)
 	if (y->joined) {
 		usk_trace_close(y->capture);
 	}
-	free(y->name);
-	free(y->stated);
-	free(y->part);
-	free(y->view);
-	free(y->in_epoch);
+	USK_FREE(y->name, y->stated, y->part, y->view, y->in_epoch);
 	usk_alone_free(y->alone);
 	free(y->back);
 	usk_carry_free(y->carry);
@@ -536,13 +530,11 @@ void usk_parties_free(struct parties *p)
 	for (size_t i = 0; i <= p->n_traces && p->clock; i++) {
 		free(p->clock[i]);
 	}
-	free(p->clock);
-	free(p->n_clocks);
+	USK_FREE(p->clock, p->n_clocks);
 	usk_index_free(&p->names);
 	free(p->events);
 	usk_rows_free(&p->rows);
-	free(p->party);
-	free(p->rule);
+	USK_FREE(p->party, p->rule);
 	pthread_mutex_destroy(&p->reading);
 	memset(p, 0, sizeof *p);
 }

@@ -309,8 +309,7 @@ static void reading_free(struct reading *r)
 {
 	usk_judge_free(&r->judge);
 	usk_delay_samples_free(&r->samples);
-	free(r->judge.left_out);
-	free(r->msg);
+	USK_FREE(r->judge.left_out, r->msg);
 	r->judge.left_out = r->msg = NULL;
 }
 
@@ -430,9 +429,7 @@ enum usk_status usk_readings(struct parties *p, const uint32_t *pair, size_t n,
 	for (size_t i = 0; i < n; i++) {
 		reading_free(&reading[i]);
 	}
-	free(reading);
-	free(wanted);
-	free(t.of);
+	USK_FREE(reading, wanted, t.of);
 	return status;
 }
 

@@ -287,8 +287,7 @@ static bool take_samples(const struct parties *p, struct party *y, struct usk_by
 {
 	struct usk_survey s;
 	bool good = usk_bytes_get_survey(from, &s, true);
-	free(y->survey.sample);
-	free(y->survey.way);
+	USK_FREE(y->survey.sample, y->survey.way);
 	y->survey.sample = s.sample;
 	y->survey.n_samples = s.n_samples;
 	y->survey.way = s.way;

@@ -213,9 +213,8 @@ static void note_async(struct parties *p)
 			p,
 			usk_format(
 				"%llu calls do not tell whether their callers wait for them: they "
-				"are "
-				"taken for synchronous, as no call of their kinds ends after its "
-				"caller; the bounds are valid if they are",
+				"are taken for synchronous, as no call of their kinds ends after "
+				"its caller; the bounds are valid if they are",
 				(unsigned long long)guessed));
 	}
 	if (used) {
@@ -240,9 +239,8 @@ static void note_split(struct parties *p)
 				p,
 				usk_format(
 					"%s: %llu of %llu spans begin before their parents in "
-					"other "
-					"processes of it: these do not share one clock, so each is "
-					"taken for a clock of its own",
+					"other processes of it: these do not share one clock, so "
+					"each is taken for a clock of its own",
 					x->clock.text[i], (unsigned long long)y[i].early,
 					(unsigned long long)y[i].n));
 		}
@@ -278,10 +276,7 @@ void usk_spans_free(struct parties *p)
 		usk_texts_free(&x->clock);
 		usk_texts_free(&x->service);
 		usk_texts_free(&x->operation);
-		free(x->process);
-		free(x->of_clock);
-		free(x->of_process);
-		free(x->of_operation);
+		USK_FREE(x->process, x->of_clock, x->of_process, x->of_operation);
 	}
 	free(x);
 	p->spans = NULL;

@@ -347,10 +347,7 @@ static enum usk_status solve(struct sync *x)
 		free(*p->opt->proof);
 		*p->opt->proof = usk_graph_prove(x->c, &problem);
 	}
-	free(told);
-	free(span);
-	free(back);
-	free(pair);
+	USK_FREE(told, span, back, pair);
 	return status;
 }
 

@@ -40,11 +40,7 @@ static void batch_new(struct batch *b)
 
 static void batch_free(struct batch *b)
 {
-	free(b->msg);
-	free(b->sorted);
-	free(b->pair);
-	free(b->n_of);
-	free(b->touched);
+	USK_FREE(b->msg, b->sorted, b->pair, b->n_of, b->touched);
 }
 
 /* Keep msg[b->n], of this pair. */

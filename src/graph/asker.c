@@ -43,10 +43,7 @@ static void make_known(struct usk_asker *a, const size_t *column, size_t n)
 		.n_cols = (int)n, .start = start, .row = row, .value = value, .cost = cost
 	};
 	usk_lp_add_cols(a->lp, &more);
-	free(start);
-	free(cost);
-	free(row);
-	free(value);
+	USK_FREE(start, cost, row, value);
 }
 
 /* Are both edges of the same clocks, in one direction? */
@@ -129,9 +126,7 @@ enum usk_lp_answer usk_asker_new(struct usk_asker *a, const struct usk_program *
 void usk_asker_free(struct usk_asker *a)
 {
 	usk_lp_free(a->lp);
-	free(a->known);
-	free(a->is_known);
-	free(a->unknown);
+	USK_FREE(a->known, a->is_known, a->unknown);
 }
 
 long double usk_ask(struct usk_asker *a, int i, const double weight[2])

@@ -280,8 +280,8 @@ static void break_cells(struct usk_work *w, const struct usk_break *b)
 	if (end <= i) {
 		return;
 	}
-	w->fold = usk_grow(w->fold, w->n_folds + 1, sizeof *w->fold);
-	w->fold[w->n_folds++] = (struct usk_fold){ i, end, b->vague ? USK_MONOTONE : USK_SKEW };
+	*USK_APPEND(w->fold, w->n_folds) =
+		(struct usk_fold){ i, end, b->vague ? USK_MONOTONE : USK_SKEW };
 	for (; i < end; i++) {
 		w->cell[i].folded = true;
 		w->cell[i].lower = w->cell[i].upper = USK_UNBOUNDED;
@@ -357,8 +357,7 @@ static void cut_into_runs(struct usk_work *w)
 			begins = begins || (own && !usk_cell_calm(w->cell[e - 1]) &&
 					    usk_cell_calm(w->cell[e]));
 			if (begins) {
-				w->run = usk_grow(w->run, w->n_runs + 1, sizeof *w->run);
-				w->run[w->n_runs++] = (struct usk_run){
+				*USK_APPEND(w->run, w->n_runs) = (struct usk_run){
 					.least_e12 = -w->p->max_skew_e12,
 					.most_e12 = w->p->max_skew_e12,
 					.wander_e12 = w->wander_e12[k],
@@ -413,12 +412,9 @@ void usk_build(struct usk_work *w)
 
 void usk_build_forget(struct usk_work *w)
 {
-	void *all[] = { w->beyond_ns, w->first, w->x,	  w->peer, w->wished,  w->wish, w->sent,
-			w->pair_of,   w->owner, w->order, w->cell, w->run_of,  w->run,	w->rough,
-			w->fold,      w->slack, w->lo,	  w->hi,   w->outwards };
-	for (size_t i = 0; i < COUNT(all); i++) {
-		free(all[i]);
-	}
+	USK_FREE(w->beyond_ns, w->first, w->x, w->peer, w->wished, w->wish, w->sent, w->pair_of,
+		 w->owner, w->order, w->cell, w->run_of, w->run, w->rough, w->fold, w->slack, w->lo,
+		 w->hi, w->outwards);
 	w->run = NULL;
 	w->fold = NULL;
 	w->slack = NULL;
@@ -427,10 +423,7 @@ void usk_build_forget(struct usk_work *w)
 
 void usk_build_free(struct usk_work *w)
 {
-	void *all[] = { w->lo_ns, w->hi_ns, w->t_ns, w->filled, w->brk, w->seen, w->left_out };
-	for (size_t i = 0; i < COUNT(all); i++) {
-		free(all[i]);
-	}
+	USK_FREE(w->lo_ns, w->hi_ns, w->t_ns, w->filled, w->brk, w->seen, w->left_out);
 	usk_straight_forget(w);
 	usk_build_forget(w);
 }

@@ -148,10 +148,7 @@ static void chords_of_stretch(struct usk_prove *x, uint32_t from, uint32_t to, i
 							  .side = (uint8_t)side });
 		}
 	}
-	void *all[] = { c.left, c.i, c.j, c.at, best };
-	for (size_t k = 0; k < COUNT(all); k++) {
-		free(all[k]);
-	}
+	USK_FREE(c.left, c.i, c.j, c.at, best);
 }
 
 /* The end of the calm stretch that begins at a node. */

@@ -496,17 +496,12 @@ struct usk_knot *usk_pair_curve(const struct usk_part *p, const struct usk_calm 
 		put_piece(p, &all.at[m.at[i].piece], &m.at[i], to - i, &k);
 	}
 	for (int side = 0; side < 2; side++) {
-		free(c.xy[side]);
-		free(c.first[side]);
+		USK_FREE(c.xy[side], c.first[side]);
 	}
 	for (size_t i = 0; i < l.n; i++) {
 		free(l.at[i].at);
 	}
-	free(c.half);
-	free(c.end);
-	free(c.piece);
-	free(m.at);
-	free(all.at);
+	USK_FREE(c.half, c.end, c.piece, m.at, all.at);
 	if (k.n < 2) {
 		free(k.at);
 		return NULL;

@@ -155,9 +155,7 @@ static void trace(const struct usk_work *w, uint32_t i, bool upper, struct cycle
 		pass(w, found ? &path[k] : &circle[k], upper, c);
 	}
 	c->at_ns[upper] = found ? w->x[i] : USK_NONE;
-	free(path);
-	free(circle);
-	free(been);
+	USK_FREE(path, circle, been);
 }
 
 bool usk_cycle_leave_out(struct usk_work *w, uint32_t i)
@@ -245,8 +243,7 @@ static bool break_cycle(struct usk_work *w, const struct cycle *c, usk_i128 lack
 
 static void cycle_free(struct cycle *c)
 {
-	free(c->row);
-	free(c->message);
+	USK_FREE(c->row, c->message);
 }
 
 bool usk_cycle_doubt(struct usk_work *w)

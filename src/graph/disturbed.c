@@ -284,16 +284,11 @@ void usk_calm_of(const struct usk_part *p, const struct usk_calm_model *m,
 		out->bracket[k] = bracket_of(&w, s.cone, &s.span[k], &f);
 	}
 	usk_course_outlook_free(w.outlook);
-	free(f.point);
-	free(s.span);
-	free(w.p);
+	USK_FREE(f.point, s.span, w.p);
 }
 
 void usk_calm_free(struct usk_calm *c)
 {
-	free(c->bracket);
-	free(c->outlier);
-	free(c->doubt);
-	free(c->explained);
+	USK_FREE(c->bracket, c->outlier, c->doubt, c->explained);
 	*c = (struct usk_calm){ .n_brackets = 0 };
 }

@@ -250,7 +250,5 @@ void usk_doubts_explain(const struct usk_course *w, const struct usk_spans *s, s
 			c->explained[c->n_explained++] = i;
 		}
 	}
-	free(with.p);
-	free(r.from);
-	free(r.to);
+	USK_FREE(with.p, r.from, r.to);
 }

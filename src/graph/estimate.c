@@ -102,9 +102,7 @@ static void narrow(struct usk_work *w)
 	}
 	memcpy(w->run, run, w->n_runs * sizeof *run);
 	memcpy(w->cell, cell, w->n * sizeof *cell);
-	free(run);
-	free(cell);
-	free(wander);
+	USK_FREE(run, cell, wander);
 }
 
 /* ---- other wishes ------------------------------------------------------------------------------
@@ -396,8 +394,7 @@ static void wish(struct usk_work *w, const struct usk_path *path, bool lines)
 	for (size_t i = 0; i < w->p->n_pairs; i++) {
 		free(d.course[i].own);
 	}
-	free(d.course);
-	free(d.led);
+	USK_FREE(d.course, d.led);
 }
 
 /* ---- in order ----------------------------------------------------------------------------------
@@ -474,8 +471,7 @@ void usk_estimate(struct usk_work *w)
 		w->t_ns[i] = known ? usk_saturate(middle) : USK_NONE;
 	}
 	/* From here on all is in whole ns: what was exact makes room. */
-	free(w->lo);
-	free(w->hi);
+	USK_FREE(w->lo, w->hi);
 	w->lo = w->hi = NULL;
 	if (lines || !w->straight) {
 		wish(w, path, lines);

@@ -90,8 +90,7 @@ static struct group group_by(const uint32_t *of, size_t n, size_t islands)
 
 static void group_free(struct group *g)
 {
-	free(g->item);
-	free(g->first);
+	USK_FREE(g->item, g->first);
 }
 
 struct islands {
@@ -277,18 +276,9 @@ static void solve_alone(struct islands *x, size_t island)
 	*out = (struct solved){ among_all(&a, a.w.reference), a.c.note, a.c.n_notes,
 				a.c.counts.outliers, out->some };
 	usk_build_free(&a.w);
-	free(a.c.clock);
-	free(a.c.pair);
-	free(a.w.wander_e12);
-	free(a.w.drawn);
-	free(a.w.calm);
-	free(a.w.tied);
-	free(a.p.pair);
-	free((void *)a.p.span);
-	free((void *)a.p.back);
-	free((void *)a.p.stated);
-	free((void *)a.p.more);
-	free((void *)a.p.likely);
+	USK_FREE(a.c.clock, a.c.pair, a.w.wander_e12, a.w.drawn, a.w.calm, a.w.tied, a.p.pair,
+		 (void *)a.p.span, (void *)a.p.back, (void *)a.p.stated, (void *)a.p.more,
+		 (void *)a.p.likely);
 }
 
 /* A clock that nothing ties to another. */
@@ -357,12 +347,7 @@ static void forget(struct usk_clocks *c, struct usk_graph_problem *p)
 {
 	for (size_t i = 0; i < c->n_clocks; i++) {
 		struct usk_clock *k = &c->clock[i];
-		free(k->path);
-		free(k->knot);
-		free(k->jump);
-		free(k->stretch);
-		free(k->set_back);
-		free(k->beyond);
+		USK_FREE(k->path, k->knot, k->jump, k->stretch, k->set_back, k->beyond);
 		*k = (struct usk_clock){ .name = k->name,
 					 .resolution_ns = k->resolution_ns,
 					 .readings = k->readings,
@@ -384,9 +369,7 @@ static void forget(struct usk_clocks *c, struct usk_graph_problem *p)
 	for (; p->n_notes; p->n_notes--) {
 		free(c->note[--c->n_notes]);
 	}
-	free(c->island);
-	free(c->solve);
-	free(c->how);
+	USK_FREE(c->island, c->solve, c->how);
 	c->n_islands = 0;
 }
 
@@ -494,13 +477,7 @@ static bool solve_once(struct usk_clocks *c, struct usk_graph_problem *p)
 	}
 	group_free(&x.clock);
 	group_free(&x.pair);
-	free(x.calm);
-	free(x.wrong);
-	free(x.cut);
-	free(x.of);
-	free(x.number);
-	free(x.solved);
-	free(tied);
+	USK_FREE(x.calm, x.wrong, x.cut, x.of, x.number, x.solved, tied);
 	return all;
 }
 

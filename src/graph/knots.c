@@ -341,9 +341,7 @@ static void pin_missed(struct usk_drawing *d, const struct line line[2])
 		struct places all = with_line(&place, round < PINS ? &now : &none);
 		set_knots(d, &line[0], &line[1], &now, &all);
 		pin(d, &place);
-		free(now.p);
-		free(place.x);
-		free(all.x);
+		USK_FREE(now.p, place.x, all.x);
 	}
 }
 
@@ -366,9 +364,7 @@ static void draw(struct usk_drawing *d, int64_t share, size_t most, size_t few,
 	if (d->n_knots > few && d->n_knots <= most) {
 		usk_hold_bounds(d);
 	}
-	free(line[0].p);
-	free(line[1].p);
-	free(all.x);
+	USK_FREE(line[0].p, line[1].p, all.x);
 }
 
 enum { NEAR = 768, NEARER = 32, FAR = 24, FEW_KNOTS = 128, MOST_KNOTS = 1 << 14 };
@@ -441,6 +437,5 @@ void usk_draw_knots(struct usk_drawing *d)
 		now.share = draw_near(d, &kept);
 		*d->drawn = now;
 	}
-	free(kept.wish.p);
-	free(kept.at.x);
+	USK_FREE(kept.wish.p, kept.at.x);
 }

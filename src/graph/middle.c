@@ -88,8 +88,7 @@ static enum usk_status estimate(const struct usk_fit *fit, struct usk_knot **out
 		return usk_middle_line(fit, out, n, err);
 	}
 	usk_graph_alone(fit, &clock);
-	free(clock.jump);
-	free(clock.stretch);
+	USK_FREE(clock.jump, clock.stretch);
 	if (clock.quality != USK_BOUNDED) {
 		free(clock.knot);
 		return usk_fail(err, USK_EINPUT, 0,

@@ -113,8 +113,7 @@ static struct arcs arcs_of(const struct usk_work *w)
 
 static void arcs_free(struct arcs *g)
 {
-	free(g->first);
-	free(g->arc);
+	USK_FREE(g->first, g->arc);
 }
 
 /* ---- shortest ways (Dijkstra), by a heap --------------------------------------------------------
@@ -187,9 +186,7 @@ static struct length paths(const struct usk_work *w, const struct arcs *g, uint3
 			}
 		}
 	}
-	free(h.entry);
-	free(key);
-	free(done);
+	USK_FREE(h.entry, key, done);
 	return sum;
 }
 

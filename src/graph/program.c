@@ -248,13 +248,7 @@ void usk_program_of(const struct usk_work *w, struct usk_program *p)
 
 void usk_program_free(struct usk_program *p)
 {
-	free(p->line);
-	free(p->number);
-	free(p->column);
-	free(p->start);
-	free(p->row);
-	free(p->value);
-	free(p->cost);
+	USK_FREE(p->line, p->number, p->column, p->start, p->row, p->value, p->cost);
 }
 
 long double usk_column_takes(const struct usk_program *p, size_t k, const long double *unknown)

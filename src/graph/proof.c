@@ -363,10 +363,7 @@ static void forget(struct usk_prove *x)
 	for (size_t i = 0; i < x->n_sums; i++) {
 		usk_sum_free(&x->sum[i]);
 	}
-	void *all[] = { x->sum, x->node, x->first, x->edge, x->fact, x->rate[0], x->rate[1] };
-	for (size_t i = 0; i < COUNT(all); i++) {
-		free(all[i]);
-	}
+	USK_FREE(x->sum, x->node, x->first, x->edge, x->fact, x->rate[0], x->rate[1]);
 	*x = (struct usk_prove){ .c = x->c, .p = x->p, .more = x->more };
 }
 

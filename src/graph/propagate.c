@@ -273,20 +273,10 @@ struct usk_sweeps *usk_sweeps_begin(struct usk_work *w)
 void usk_sweeps_end(struct usk_sweeps *s)
 {
 	for (int i = 0; i < 2; i++) {
-		free(s->side[i].t);
-		free(s->side[i].todo);
-		free(s->side[i].marks);
-		free(s->side[i].look);
-		free(s->side[i].changed);
+		USK_FREE(s->side[i].t, s->side[i].todo, s->side[i].marks, s->side[i].look,
+			 s->side[i].changed);
 	}
-	free(s->place);
-	free(s->event);
-	free(s->since);
-	free(s->node);
-	free(s->news);
-	free(s->pairs_of);
-	free(s->ends);
-	free(s);
+	USK_FREE(s->place, s->event, s->since, s->node, s->news, s->pairs_of, s->ends, s);
 }
 
 void usk_sweeps_all(struct usk_sweeps *s)

@@ -172,8 +172,7 @@ static void draw_ends(struct usk_work *w, struct usk_drawing *d)
 		d->knot = all.knot;
 		d->n_knots = all.n_knots;
 	}
-	free(all.corner);
-	free(all.gate);
+	USK_FREE(all.corner, all.gate);
 }
 
 /* Is less known of an event than is drawn? */
@@ -296,8 +295,7 @@ static void write_clock(struct usk_work *w, uint32_t i)
 	if (both && usk_is_straight(w, i)) {
 		write_beyond(w, i, k);
 	}
-	free(d.corner);
-	free(d.gate);
+	USK_FREE(d.corner, d.gate);
 }
 
 static void write_clocks(void *ctx, size_t from, size_t to)

@@ -341,9 +341,7 @@ static bool by_pairs(struct usk_work *w, struct usk_sweeps *s)
 	w->n_pairwise = 0;
 	free(w->pairwise);
 	w->pairwise = NULL;
-	free(lo);
-	free(hi);
-	free(run);
+	USK_FREE(lo, hi, run);
 	return good;
 }
 

@@ -26,8 +26,7 @@ static void keep_tree(struct usk_work *w)
 
 static void note(struct usk_clocks *c, char *text)
 {
-	c->note = usk_grow(c->note, c->n_notes + 1, sizeof *c->note);
-	c->note[c->n_notes++] = text;
+	*USK_APPEND(c->note, c->n_notes) = text;
 }
 
 /* No repair helped: clocks whose bounds cross are tied to nothing any more. */
@@ -315,8 +314,7 @@ static void write_paths(struct usk_work *w)
 static void add_outlier(struct usk_work *w, uint32_t pair, struct usk_outlier o)
 {
 	struct usk_pair *p = &w->c->pair[pair];
-	p->outlier = usk_grow(p->outlier, p->n_outliers + 1, sizeof *p->outlier);
-	p->outlier[p->n_outliers++] = o;
+	*USK_APPEND(p->outlier, p->n_outliers) = o;
 	w->p->pair[pair].n_outliers++;
 	w->c->counts.outliers++;
 }

@@ -459,8 +459,7 @@ static void free_bounds(struct usk_straight *s)
 {
 	usk_lines_free(s->lines);
 	for (int upper = 0; upper < 2; upper++) {
-		free(s->bound[upper]);
-		free(s->beyond[upper]);
+		USK_FREE(s->bound[upper], s->beyond[upper]);
 	}
 }
 
@@ -487,10 +486,7 @@ static bool narrow(struct answers *s)
 			free_bounds(&s->straight[k]);
 		}
 	}
-	free(s->straight);
-	free(s->good);
-	free(s->unknown);
-	free(s->solutions);
+	USK_FREE(s->straight, s->good, s->unknown, s->solutions);
 	return good;
 }
 

@@ -182,11 +182,8 @@ static void island_begin(struct island *s, struct usk_prove *x, uint32_t referen
 static void island_free(struct island *s)
 {
 	struct usk_work *w = &s->w;
-	void *all[] = { s->clock, s->number, s->end,  s->tie, w->first, w->run,	  w->x,
-			w->owner, w->peer,   w->sent, w->lo,  w->hi,	w->run_of };
-	for (size_t i = 0; i < COUNT(all); i++) {
-		free(all[i]);
-	}
+	USK_FREE(s->clock, s->number, s->end, s->tie, w->first, w->run, w->x, w->owner, w->peer,
+		 w->sent, w->lo, w->hi, w->run_of);
 }
 
 /* ---- sums --------------------------------------------------------------------------------------
@@ -309,9 +306,7 @@ static void put_sum(struct island *s, const struct usk_asker *a, uint32_t k, uin
 
 void usk_sum_free(struct usk_sum *s)
 {
-	free(s->edge);
-	free(s->often);
-	free(s->bound);
+	USK_FREE(s->edge, s->often, s->bound);
 }
 
 /* ---- what is asked -----------------------------------------------------------------------------

@@ -280,9 +280,7 @@ static struct usk_spans leave_out_all(struct usk_course *w, const struct usk_cou
 	if (absolve(all, s.cone, out)) {
 		better_without(w, all, wander, out, kept, 0, number, &s);
 	}
-	free(now);
-	free(kept);
-	free(number);
+	USK_FREE(now, kept, number);
 	return s;
 }
 
@@ -338,13 +336,8 @@ void usk_wrong_leave_out(struct usk_course *w, int64_t wander, struct usk_calm *
 		w->slews = some.slews;
 		w->p = usk_alloc(all.n + 1, sizeof *w->p);
 		without(w, out, &all, number);
-		free(all.p);
-		free(some.p);
-		free(wrong);
+		USK_FREE(all.p, some.p, wrong);
 	}
 	usk_doubts_note(w, s.cone, h, c);
-	free(s.span);
-	free(open.p);
-	free(out);
-	free(number);
+	USK_FREE(s.span, open.p, out, number);
 }

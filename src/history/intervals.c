@@ -159,9 +159,7 @@ void usk_intervals_tighten(struct usk_interval *x, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		x[i].from_ns = -out[i];
 	}
-	free(call);
-	free(back);
-	free(out);
+	USK_FREE(call, back, out);
 }
 
 /* ---- counts ---------------------------------------------------------------------------------- */

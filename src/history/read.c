@@ -166,8 +166,6 @@ void usk_history_free(struct usk_history *h)
 {
 	usk_texts_free(&h->clock);
 	usk_index_free(&h->by_process);
-	free(h->op);
-	free(h->client);
-	free(h->text.s);
+	USK_FREE(h->op, h->client, h->text.s);
 	*h = (struct usk_history){ .n = 0 };
 }

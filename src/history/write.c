@@ -49,8 +49,7 @@ static void begin(struct writing *w, const struct usk_history *h, const struct u
 
 static void end(struct writing *w)
 {
-	free(w->process);
-	free(w->text.s);
+	USK_FREE(w->process, w->text.s);
 }
 
 /* Open ends are apart from all others. */

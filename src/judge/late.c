@@ -237,7 +237,6 @@ enum usk_status usk_late(const struct usk_gathering *g, const struct usk_late_cl
 
 void usk_late_room_free(struct usk_late_room *room)
 {
-	free(room->member);
-	free(room->clock);
+	USK_FREE(room->member, room->clock);
 	*room = (struct usk_late_room){ 0 };
 }

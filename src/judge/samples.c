@@ -83,8 +83,7 @@ void usk_delay_samples_settle(struct usk_delay_samples *w)
 
 void usk_delay_samples_free(struct usk_delay_samples *w)
 {
-	free(w->msg);
-	free(w->broadcasts);
+	USK_FREE(w->msg, w->broadcasts);
 	*w = (struct usk_delay_samples){ 0 };
 }
 

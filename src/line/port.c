@@ -101,8 +101,7 @@ enum usk_status line_port_open(const char *path, struct line_counter counter, st
 		status = usk_fail(err, USK_EINPUT, 0, "%s: is no parallel port", path);
 	} else if (ioctl(fd, PPEXCL) || ioctl(fd, PPCLAIM)) {
 		status = usk_fail(err, USK_EIO, 0,
-				  "%s: cannot be had alone: %s; does a printer "
-				  "driver hold it?",
+				  "%s: cannot be had alone: %s; does a printer driver hold it?",
 				  path, strerror(errno));
 	} else {
 		p->claimed = true;

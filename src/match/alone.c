@@ -60,9 +60,7 @@ struct usk_alone *usk_alone_new(const struct usk_epochs *e)
 void usk_alone_free(struct usk_alone *x)
 {
 	if (x) {
-		free(x->begin);
-		free(x->end);
-		free(x);
+		USK_FREE(x->begin, x->end, x);
 	}
 }
 

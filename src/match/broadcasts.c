@@ -19,8 +19,7 @@ enum { MAX_STEPS = 64 };
 
 void usk_broadcasts_free(struct usk_broadcasts *h)
 {
-	free(h->row);
-	free(h->newest);
+	USK_FREE(h->row, h->newest);
 	h->row = NULL;
 	h->newest = NULL;
 	h->n = 0;

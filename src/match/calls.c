@@ -69,9 +69,7 @@ void usk_calls_free(struct usk_calls *c)
 		usk_spool_free(c->spans);
 		usk_spool_free(c->calls);
 		usk_index_free(&c->classes);
-		free(c->process);
-		free(c->class);
-		free(c->clock);
+		USK_FREE(c->process, c->class, c->clock);
 	}
 	free(c);
 }

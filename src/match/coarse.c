@@ -368,8 +368,6 @@ void usk_coarse_fit(struct usk_sighting *s, size_t n, struct usk_coarse *out)
 
 void usk_coarse_free(struct usk_coarse *c)
 {
-	free(c->knot);
-	free(c->seen);
-	free(c->doubtful);
+	USK_FREE(c->knot, c->seen, c->doubtful);
 	memset(c, 0, sizeof *c);
 }

@@ -26,8 +26,7 @@ void usk_directions_free(struct directions *w)
 	for (size_t i = 0; i < w->n; i++) {
 		free(w->of[i].doubt);
 	}
-	free(w->of);
-	free(w->slot);
+	USK_FREE(w->of, w->slot);
 }
 
 static uint32_t *slot_of(const struct directions *w, struct usk_addr src, struct usk_addr dst)

@@ -49,8 +49,7 @@ void usk_join_free(struct usk_join *j)
 	if (j) {
 		usk_spool_free(j->events);
 		usk_spool_free(j->messages);
-		free(j->span);
-		free(j->loaded);
+		USK_FREE(j->span, j->loaded);
 	}
 	free(j);
 }

@@ -30,6 +30,7 @@
  * than S, or rows were sorted by stamps afterwards, nothing tells; then the messages contradict
  * each other, and --from and --to help.
  */
+#include "base/index.h"
 #include "match/match.h"
 
 #include <stdlib.h>
@@ -71,14 +72,14 @@ struct row_watch {
 
 /* Messages from one clock to another. */
 struct direction {
-	uint64_t key;	   /* 0: none */
 	uint64_t first[2]; /* stamps that the clock of each column had before the first of these */
 };
 
 /* What rows show besides stamps. */
 struct row_order {
+	struct usk_index by_clocks; /* numbers of directions, from 1 on */
 	struct direction *direction;
-	size_t n, slots;
+	size_t n, cap;
 	uint64_t row;
 	uint32_t bytes; /* of the last row */
 	bool grew, shrank;
@@ -93,53 +94,29 @@ struct beside {
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
-static struct direction *place_of(struct direction *all, size_t slots, uint64_t key)
-{
-	size_t i = usk_mix(key) & (slots - 1);
-	while (all[i].key && all[i].key != key) {
-		i = (i + 1) & (slots - 1);
-	}
-	return &all[i];
-}
-
-static void widen(struct row_order *o)
-{
-	size_t slots = o->slots ? 2 * o->slots : 64;
-	struct direction *all = usk_alloc(slots, sizeof *all);
-	for (size_t i = 0; i < o->slots; i++) {
-		if (o->direction[i].key) {
-			*place_of(all, slots, o->direction[i].key) = o->direction[i];
-		}
-	}
-	free(o->direction);
-	o->direction = all;
-	o->slots = slots;
-}
-
 /* The direction of the next row, whose clocks have so many stamps in its two columns. */
 static const struct direction *direction_of(struct row_order *o, const struct usk_msg *m,
 					    uint64_t sent, uint64_t received)
 {
-	if (o->n * 2 >= o->slots) {
-		widen(o);
-	}
 	if (o->n) {
 		o->grew = o->grew || m->bytes > o->bytes;
 		o->shrank = o->shrank || m->bytes < o->bytes;
 	}
 	o->bytes = m->bytes;
-	uint64_t key = ((uint64_t)m->from << 32 | m->to) + 1;
-	struct direction *d = place_of(o->direction, o->slots, key);
-	if (!d->key) {
-		*d = (struct direction){ key, { sent, received } };
-		o->n++;
+	uint64_t *number = usk_index_value(&o->by_clocks, m->from, m->to);
+	if (!*number) {
+		*USK_ADD(o->direction, o->n, o->cap) = (struct direction){ { sent, received } };
+		*number = o->n;
 	}
-	return d;
+	return &o->direction[*number - 1];
 }
 
 static void order_free(struct row_order *o)
 {
-	free(o ? o->direction : NULL);
+	if (o) {
+		usk_index_free(&o->by_clocks);
+		free(o->direction);
+	}
 	free(o);
 }
 

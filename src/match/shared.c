@@ -105,9 +105,7 @@ static struct usk_sighting *join(const struct usk_survey *p, const struct usk_su
 	for (size_t i = 0; i < *n; i++) {
 		s[i] = found[i].seen;
 	}
-	free(found);
-	free(a);
-	free(b);
+	USK_FREE(found, a, b);
 	return s;
 }
 
@@ -178,8 +176,7 @@ void usk_coarse_join(const struct usk_survey *p, const struct usk_survey *q, str
 	bool *doubtful =
 		kept ? doubtful_ways(x.left, p->n_ways, x.seen[0], x.n[0], x.seen[1], x.n[1])
 		     : NULL;
-	free(x.left);
-	free(x.seen[!kept]);
+	USK_FREE(x.left, x.seen[!kept]);
 	usk_coarse_fit(x.seen[kept], x.n[kept], out);
 	out->seen = x.seen[kept];
 	out->ip_id_kept = kept;

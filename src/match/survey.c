@@ -285,8 +285,7 @@ void usk_survey_passing(struct usk_survey *s, const uint32_t *sample, size_t n)
 
 void usk_survey_free(struct usk_survey *s)
 {
-	free(s->sample);
-	free(s->way);
+	USK_FREE(s->sample, s->way);
 	usk_epochs_free(&s->epochs);
 	memset(s, 0, sizeof *s);
 }

@@ -38,12 +38,7 @@ void usk_side_free(struct side *s)
 	for (size_t i = 0; i < s->n_streams; i++) {
 		free(s->stream[i].send);
 	}
-	free(s->ring);
-	free(s->again);
-	free(s->bucket);
-	free(s->stream);
-	free(s->slot);
-	free(s->free_stream);
+	USK_FREE(s->ring, s->again, s->bucket, s->stream, s->slot, s->free_stream);
 }
 
 /* ---- packets by key --------------------------------------------------------- */
@@ -109,8 +104,7 @@ void usk_side_grow(struct side *s)
 			again[i & (size - 1)] = s->again[i & s->mask];
 		}
 	}
-	free(s->ring);
-	free(s->again);
+	USK_FREE(s->ring, s->again);
 	s->again = again;
 	free(s->bucket);
 	s->ring = ring;

@@ -129,9 +129,7 @@ static int apply_run(const struct args *args)
 const struct command mpi_sync = {
 	.name = "sync",
 	.run = sync_run,
-	.operands = "[NAME=]TRACE...",
-	.min_operands = 1,
-	.max_operands = SIZE_MAX,
+	OPERANDS("[NAME=]TRACE...", 1, SIZE_MAX),
 	.example = {
 		{ "captures that lie on several machines, each read where it is", "sync '/var/tmp/web-*.pcap' /var/tmp/db.pcap -o clocks.json" },
 		{ "the traces of a folder that all machines share, by a reference of your choice", "sync traces/ -r db -o clocks.json" },
@@ -151,9 +149,7 @@ const struct command mpi_sync = {
 const struct command mpi_check = {
 	.name = "check",
 	.run = check_run,
-	.operands = "[NAME=]TRACE...",
-	.min_operands = 1,
-	.max_operands = SIZE_MAX,
+	OPERANDS("[NAME=]TRACE...", 1, SIZE_MAX),
 	.example = {
 		{ "how bad is it, before anything is corrected?", "check traces/" },
 		{ "and after it was", "check corrected/" },
@@ -167,9 +163,7 @@ const struct command mpi_check = {
 const struct command mpi_apply = {
 	.name = "apply",
 	.run = apply_run,
-	.operands = "CLOCKS [NAME=]TRACE...",
-	.min_operands = 2,
-	.max_operands = SIZE_MAX,
+	OPERANDS("CLOCKS [NAME=]TRACE...", 2, SIZE_MAX),
 	.example = {
 		{ "each trace in corrected time, in a folder that all machines share", "apply clocks.json traces/ -o corrected/" },
 		{ "or in a folder of the machine where it is", "apply clocks.json '/var/tmp/web-*.pcap' -o /var/tmp/corrected/" },

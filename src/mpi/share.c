@@ -218,11 +218,7 @@ static void bring(void *ctx, const struct usk_want *want, size_t n)
 	}
 	open_parts(mine, size, place, all ? scratch_look(a.to, all) : NULL);
 	scratch_free(a.to);
-	free(a.at);
-	free(place);
-	free(size);
-	free(out);
-	free(to);
+	USK_FREE(a.at, place, size, out, to);
 }
 
 /* ---- who is who ---------------------------------------------------------------------------------- */

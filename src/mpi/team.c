@@ -280,11 +280,7 @@ void team_collect(const struct team_bytes *mine, bool to_all,
 			}
 		}
 	}
-	free(x.size);
-	free(x.n);
-	free(x.at);
-	free(out);
-	free(in);
+	USK_FREE(x.size, x.n, x.at, out, in);
 }
 
 /* The next piece of what one rank sends and of what another one does, at the same time. */
@@ -335,10 +331,7 @@ void team_exchange(const struct team_bytes *to,
 			}
 		}
 	}
-	free(piece[0]);
-	free(piece[1]);
-	free(out);
-	free(in);
+	USK_FREE(piece[0], piece[1], out, in);
 }
 
 static void read_text(void *ctx, uint64_t at, void *out, size_t n)

@@ -370,6 +370,5 @@ void usk_otf2_numbers_free(struct otf2_numbers *x)
 	usk_otf2_empty(&x->receives);
 	usk_otf2_empty(&x->collectives);
 	usk_index_free(&x->keys);
-	free(x->key);
-	free(x->damage);
+	USK_FREE(x->key, x->damage);
 }

@@ -265,10 +265,7 @@ static void stop(struct usk_trace *t)
 		usk_otf2_numbers_free(&s->numbers);
 		usk_otf2_world_free(&s->world);
 		usk_spool_free(s->spool);
-		free(s->of);
-		free(s->path);
-		free(s->damage);
-		free(s->remark);
+		USK_FREE(s->of, s->path, s->damage, s->remark);
 	}
 	free(s);
 	t->state = NULL;
@@ -282,15 +279,10 @@ static void place(const struct usk_trace *t, uint64_t *size, uint64_t *pos)
 	*pos = all ? (uint64_t)((usk_u128)s->size * s->at / all) : s->size;
 }
 
-static bool sniff(const uint8_t *d, size_t n)
-{
-	return usk_is_otf2(d, n);
-}
-
 const struct reader usk_reader_otf2 = {
 	.info = { "otf2", "OTF2 traces of MPI programs (NAME.otf2, with what lies beside it)", NULL,
 		  USK_TRACE_COLLECTIVES },
-	.sniff = sniff,
+	.sniff = usk_is_otf2,
 	.start = start,
 	.collectives = collectives,
 	.stop = stop,

@@ -156,9 +156,7 @@ void usk_otf2_world_free(struct otf2_world *w)
 	for (size_t i = 0; i < w->n_groups; i++) {
 		free(w->group[i].member);
 	}
-	free(w->process);
-	free(w->group);
-	free(w->comm);
+	USK_FREE(w->process, w->group, w->comm);
 	usk_index_free(&w->processes);
 	usk_index_free(&w->locations);
 	usk_index_free(&w->groups);

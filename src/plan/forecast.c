@@ -209,9 +209,7 @@ static enum usk_status solve(struct drawing *d, int64_t *half_ns, struct usk_err
 	for (size_t i = 0; i < n->n_clocks; i++) {
 		free(resolution[i]);
 	}
-	free(resolution);
-	free(name);
-	free(model);
+	USK_FREE(resolution, name, model);
 	return status;
 }
 

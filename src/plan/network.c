@@ -68,12 +68,10 @@ void usk_network_free(struct usk_network *n)
 	}
 	for (size_t i = 0; i < n->n_links; i++) {
 		for (int k = 0; k < 2; k++) {
-			free(n->link[i].way[k].gap_ns.value);
-			free(n->link[i].way[k].delay_ns.value);
+			USK_FREE(n->link[i].way[k].gap_ns.value, n->link[i].way[k].delay_ns.value);
 		}
 	}
-	free(n->clock);
-	free(n->link);
+	USK_FREE(n->clock, n->link);
 	usk_index_free(&n->clocks);
 	usk_index_free(&n->links);
 	n->clock = NULL;

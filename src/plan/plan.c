@@ -355,9 +355,7 @@ enum usk_status usk_plan_make(const struct usk_network *n, const struct usk_plan
 				  .period_ns = usk_alloc(n->n_links, sizeof *out->period_ns),
 				  .then_ns = usk_alloc(n->n_clocks, sizeof *out->then_ns) };
 	enum usk_status status = make(&x);
-	free(x.by);
-	free(x.period_ns);
-	free(x.half_ns);
+	USK_FREE(x.by, x.period_ns, x.half_ns);
 	if (status) {
 		usk_plan_free(out);
 	}
@@ -366,11 +364,6 @@ enum usk_status usk_plan_make(const struct usk_network *n, const struct usk_plan
 
 void usk_plan_free(struct usk_plan *p)
 {
-	free(p->now_ns);
-	free(p->floor_ns);
-	free(p->link);
-	free(p->period);
-	free(p->period_ns);
-	free(p->then_ns);
+	USK_FREE(p->now_ns, p->floor_ns, p->link, p->period, p->period_ns, p->then_ns);
 	*p = (struct usk_plan){ .worst = USK_NO_CLOCK };
 }

@@ -139,8 +139,6 @@ void usk_probe_table_close(struct usk_probe_table *t)
 	if (t->fd >= 0) {
 		close(t->fd);
 	}
-	free(t->path);
-	free(t->a);
-	free(t->b);
+	USK_FREE(t->path, t->a, t->b);
 	*t = (struct usk_probe_table){ .fd = -1 };
 }

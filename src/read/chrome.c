@@ -18,6 +18,7 @@
  * Flows of several files may have one number by chance, so they are not joined.
  */
 #include "read/chrome.h"
+#include "read/span_json.h"
 
 #include <stdlib.h>
 
@@ -187,8 +188,7 @@ static void take_tie(struct chrome *r)
 		take_kernel(r);
 	} else if (kernel && name.n > 4 && !memcmp(name.text, "nccl", 4)) {
 		bad(r, "it is a kernel of NCCL that has no \"Collective name\", which newer "
-		       "versions of "
-		       "PyTorch write");
+		       "versions of PyTorch write");
 	} else if (!r->kineto && (is(r, CHROME_PH, "s") || is(r, CHROME_PH, "f"))) {
 		take_flow(r, is(r, CHROME_PH, "s"));
 	}
@@ -248,25 +248,14 @@ static enum usk_status collectives(struct usk_trace *t, struct usk_collective *o
 	return status;
 }
 
-static bool begins(const uint8_t *d, size_t n, const char *with, const char *key)
-{
-	size_t i = 0;
-	for (; *with; with++, i++) {
-		while (i < n && strchr(" \t\r\n", d[i])) {
-			i++;
-		}
-		if (i >= n || d[i] != (uint8_t)*with) {
-			return false;
-		}
-	}
-	return memmem(d, n, key, strlen(key)) != NULL;
-}
-
 /* Kineto has much before its events, but its schema first of all. */
 static bool sniff(const uint8_t *d, size_t n)
 {
-	return begins(d, n, "{\"", "\"traceEvents\"") || begins(d, n, "{\"schemaVersion\"", "") ||
-	       begins(d, n, "[{", "\"ph\"");
+	static const char *const events[] = { "\"traceEvents\"" }, *const any[] = { "" },
+				 *const phase[] = { "\"ph\"" };
+	return usk_span_sniff(d, n, "{\"", events, COUNT(events)) ||
+	       usk_span_sniff(d, n, "{\"schemaVersion\"", any, COUNT(any)) ||
+	       usk_span_sniff(d, n, "[{", phase, COUNT(phase));
 }
 
 static const struct usk_span_form form = {

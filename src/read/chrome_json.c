@@ -312,8 +312,7 @@ void usk_chrome_stop(struct usk_trace *t)
 			free(r->said[i].text);
 		}
 		yajl_free(r->json);
-		free(r->found);
-		free(r->place);
+		USK_FREE(r->found, r->place);
 	}
 	free(r);
 	t->state = NULL;

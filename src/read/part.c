@@ -433,9 +433,7 @@ static bool take_about(struct usk_trace *t, struct bytes *b)
 		}
 	}
 	s->about = good;
-	free(path);
-	free(name);
-	free(kind);
+	USK_FREE(path, name, kind);
 	return good;
 }
 
@@ -473,11 +471,7 @@ static void stop(struct usk_trace *t)
 {
 	struct reader_state *s = t->state;
 	if (s) {
-		free(s->file);
-		free(s->arena);
-		free(s->record);
-		free(s->msg);
-		free(s->event);
+		USK_FREE(s->file, s->arena, s->record, s->msg, s->event);
 	}
 	free(s);
 	t->state = NULL;

@@ -327,9 +327,7 @@ enum usk_status usk_part_write(struct usk_trace *t, bool named, const struct usk
 	if (!status) {
 		put_end(&w);
 	}
-	free(w.out);
-	free(w.of);
-	free(w.head);
+	USK_FREE(w.out, w.of, w.head);
 	return status;
 }
 

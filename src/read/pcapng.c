@@ -43,8 +43,7 @@ static bool sniff(const uint8_t *d, size_t n)
 
 static void add_addr(struct usk_iface *i, struct usk_addr a)
 {
-	i->addr = usk_grow(i->addr, i->n_addrs + 1, sizeof *i->addr);
-	i->addr[i->n_addrs++] = a;
+	*USK_APPEND(i->addr, i->n_addrs) = a;
 }
 
 static void take_option(struct usk_iface *i, const struct usk_ng_option *o)

@@ -445,10 +445,7 @@ void usk_span_stop(struct span_reader *r)
 	for (size_t i = 0; i < ATTRIBUTES; i++) {
 		free(r->attribute[i].text);
 	}
-	free(r->waiting);
-	free(r->known);
-	free(r->place);
-	free(r->bad);
+	USK_FREE(r->waiting, r->known, r->place, r->bad);
 }
 
 enum usk_status usk_span_read(struct usk_trace *t,

@@ -238,8 +238,7 @@ enum usk_status usk_trace_of(const struct usk_input *in, const char *path, struc
 void usk_trace_forget_ifaces(struct usk_trace *t)
 {
 	for (size_t i = 0; i < t->n_ifaces; i++) {
-		free(t->iface[i].name);
-		free(t->iface[i].addr);
+		USK_FREE(t->iface[i].name, t->iface[i].addr);
 	}
 	t->n_ifaces = 0;
 }
@@ -262,18 +261,13 @@ void usk_trace_close(struct usk_trace *t)
 	usk_index_free(&t->numbers);
 	usk_texts_free(&t->process);
 	usk_texts_free(&t->operation);
-	free(t->damage);
-	free(t->remark);
-	free(t->path);
-	free(t->name);
-	free(t);
+	USK_FREE(t->damage, t->remark, t->path, t->name, t);
 }
 
 enum usk_status usk_trace_rewind(struct usk_trace *t, struct usk_err *err)
 {
 	usk_input_rewind(&t->in);
-	free(t->damage);
-	free(t->remark);
+	USK_FREE(t->damage, t->remark);
 	t->damage = t->remark = NULL;
 	t->lost_bytes = t->lost_places = 0;
 	t->done = false;

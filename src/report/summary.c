@@ -224,9 +224,7 @@ static void answer(void *ctx, const struct usk_clocks *c)
 			s->pair[i].corridor = n <= MOST_HULLS ? begin_hulls(&c->pair[i]) : NULL;
 		}
 	}
-	free(want);
-	free(first);
-	free(share);
+	USK_FREE(want, first, share);
 }
 
 static void hull(void *ctx, size_t pair, bool ceiling, const struct usk_point *p, size_t n)

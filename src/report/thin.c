@@ -59,8 +59,7 @@ struct usk_thin *usk_thin_new(size_t most)
 void usk_thin_free(struct usk_thin *t)
 {
 	for (int back = 0; t && back < 2; back++) {
-		free(t->lane[back].entry);
-		free(t->lane[back].list);
+		USK_FREE(t->lane[back].entry, t->lane[back].list);
 	}
 	free(t);
 }

@@ -150,11 +150,7 @@ static void stop(struct usk_trace *t)
 		for (size_t i = 0; i < s->n_rules; i++) {
 			usk_rule_free(&s->rule[i]);
 		}
-		free(s->rule);
-		free(s->side);
-		free(s->path);
-		free(s->damage);
-		free(s->remark);
+		USK_FREE(s->rule, s->side, s->path, s->damage, s->remark);
 	}
 	free(s);
 	t->state = NULL;
@@ -167,14 +163,9 @@ static void place(const struct usk_trace *t, uint64_t *size, uint64_t *pos)
 	*pos = s->n ? (uint64_t)((usk_u128)s->size * s->at / s->n) : s->decoded ? s->size : 0;
 }
 
-static bool sniff(const uint8_t *d, size_t n)
-{
-	return usk_is_tracecmd(d, n);
-}
-
 const struct reader usk_reader_tracecmd = {
 	.info = { "trace.dat", "trace.dat of trace-cmd", NULL, USK_TRACE_EVENTS },
-	.sniff = sniff,
+	.sniff = usk_is_tracecmd,
 	.start = start,
 	.events = events,
 	.stop = stop,

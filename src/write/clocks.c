@@ -53,9 +53,7 @@ void usk_clocks_free(struct usk_clocks *c)
 	}
 	usk_fields_free(usk_clocks_head, c);
 	usk_fields_free(usk_clocks_tail, c);
-	free(c->clock);
-	free(c->pair);
-	free(c);
+	USK_FREE(c->clock, c->pair, c);
 }
 
 /* Length of the UTF-8 sequence at s, 0 if it is none: overlong, a surrogate, over U+10FFFF. */
@@ -211,8 +209,7 @@ void usk_note(struct usk_notes *notes, const char *fmt, ...)
 	va_start(ap, fmt);
 	char *s = usk_vformat(fmt, ap);
 	va_end(ap);
-	notes->note = usk_grow(notes->note, notes->n + 1, sizeof *notes->note);
-	notes->note[notes->n++] = s;
+	*USK_APPEND(notes->note, notes->n) = s;
 }
 
 void usk_notes_free(struct usk_notes *notes)

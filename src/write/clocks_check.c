@@ -220,8 +220,7 @@ static void check_own(struct reader *r, size_t i, struct usk_clock *read)
 	if (!same) {
 		usk_json_wrong(r, &at, "jumps", "fall where no epoch begins");
 	}
-	free(read->jump);
-	free(read->set_back);
+	USK_FREE(read->jump, read->set_back);
 }
 
 enum usk_status usk_clocks_sound(const struct usk_clocks *c, struct usk_err *err)

@@ -212,10 +212,7 @@ struct usk_map *usk_map_of(const struct usk_clocks *c, uint32_t clock, uint32_t 
 void usk_map_free(struct usk_map *m)
 {
 	if (m) {
-		free(m->knot);
-		free(m->segment);
-		free(m->beyond);
-		free(m);
+		USK_FREE(m->knot, m->segment, m->beyond, m);
 	}
 }
 

@@ -215,9 +215,7 @@ static void write_interface(struct merge *m, const struct face *f, const char *p
 	usk_block_option(b, NG_IF_RESOLUTION, &nanoseconds, 1);
 	usk_block_option(b, NG_END_OF_OPTIONS, NULL, 0);
 	usk_block_end(b, &m->out);
-	free(mark);
-	free(text);
-	free(comment);
+	USK_FREE(mark, text, comment);
 }
 
 /* The output's interface for one of the source's; described when it is first needed. */
@@ -510,14 +508,9 @@ enum usk_status usk_merge(struct usk_trace *const *trace, const uint32_t *clock,
 		}
 		usk_replay_free(m.source[i].map);
 		usk_queue_free(&m.source[i].queue);
-		free(m.source[i].face);
-		free(m.source[i].local);
+		USK_FREE(m.source[i].face, m.source[i].local);
 	}
 	usk_block_free(&m.block);
-	free(m.source);
-	free(m.heap);
-	free(m.batch);
-	free(m.face);
-	free(m.tie);
+	USK_FREE(m.source, m.heap, m.batch, m.face, m.tie);
 	return status;
 }

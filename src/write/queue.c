@@ -131,8 +131,6 @@ void usk_queue_free(struct queue *q)
 		struct packet p = usk_queue_pop(q);
 		usk_queue_drop(q, &p);
 	}
-	free(q->filling);
-	free(q->line);
-	free(q->heap);
+	USK_FREE(q->filling, q->line, q->heap);
 	usk_queue_init(q);
 }

@@ -63,10 +63,7 @@ void usk_replay_free(struct usk_replay *r)
 		for (size_t i = 0; i < r->n_epochs; i++) {
 			usk_map_free(r->map[i]);
 		}
-		free(r->map);
-		free(r->turn);
-		free(r->name);
-		free(r);
+		USK_FREE(r->map, r->turn, r->name, r);
 	}
 }
 

@@ -252,11 +252,7 @@ static enum usk_status fill(struct job *j, const char *stem, const char *folder)
 	status = status ? status : make(base, err);
 	status = status ? status : each_file(stem, base, copy_into, err);
 	status = status ? status : write_offsets(j, base);
-	free(base);
-	free(scratch);
-	free(anchor);
-	free(definitions);
-	free(recorded);
+	USK_FREE(base, scratch, anchor, definitions, recorded);
 	return status;
 }
 

@@ -395,8 +395,7 @@ enum usk_status usk_retime_spans(struct retime *t)
 	for (size_t i = 0; i < x.n_own; i++) {
 		usk_alone_free(x.own[i].alone);
 	}
-	free(x.own);
-	free(x.left);
+	USK_FREE(x.own, x.left);
 	usk_span_put_free(&x.put);
 	return status;
 }

@@ -469,7 +469,6 @@ enum usk_status usk_retime_table(struct retime *t)
 	for (size_t i = 0; i < c->n_clocks && b.alone; i++) {
 		usk_alone_free(b.alone[i]);
 	}
-	free(b.alone);
-	free(b.name);
+	USK_FREE(b.alone, b.name);
 	return status;
 }

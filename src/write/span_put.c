@@ -15,8 +15,7 @@
 void usk_span_put_free(struct span_put *x)
 {
 	usk_held_free(x->held);
-	free(x->now_ns);
-	free(x->text);
+	USK_FREE(x->now_ns, x->text);
 }
 
 /* ---- bytes ------------------------------------------------------------------------------- */

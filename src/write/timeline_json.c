@@ -236,8 +236,7 @@ void usk_drawing_close(struct drawing *d)
 	for (size_t i = 0; d->clocks && i < d->clocks->n_clocks; i++) {
 		free(d->name[i]);
 	}
-	free(d->name);
-	free(d->origin_ns);
+	USK_FREE(d->name, d->origin_ns);
 	if (d->out.path) {
 		usk_output_close(&d->out);
 	}
