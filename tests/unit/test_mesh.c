@@ -155,9 +155,16 @@ static void assert_same(const struct usk_clocks *c, const struct usk_clocks *d)
 static const char *const models[] = { "linear", "wander" };
 static const char *const solves[] = { "tree", "joint" };
 
+/* A small share of the cases is for who takes 30 times as long: then one of the ways is enough. */
+static size_t ways_between(void)
+{
+	return case_count(64) < 8 ? COUNT(models) * COUNT(solves) : 1;
+}
+
 static void test_sizes(void **state)
 {
 	const size_t most = 9 + case_count_at_most(MOST - 9), sizes[] = { 2, 3, 5, 8, most };
+	const size_t every = ways_between();
 	(void)state;
 	for (size_t s = 0; s < COUNT(sizes); s++) {
 		struct mesh m;
@@ -176,7 +183,7 @@ static void test_sizes(void **state)
 			struct usk_sync_options o = defaults;
 			o.model = models[k % 2];
 			o.solve = solves[k / 2];
-			if (n == most && (k == 1 || k == 2)) {
+			if ((n == most && every == 1 && (k == 1 || k == 2)) || (s + k) % every) {
 				continue; /* smaller ones tell as much */
 			}
 			struct usk_clocks *c = solve(&m, 1, 0, &o);
@@ -250,7 +257,7 @@ static void test_islands(void **state)
 static void test_order(void **state)
 {
 	(void)state;
-	for (size_t k = 0; k < COUNT(models) * COUNT(solves); k++) {
+	for (size_t k = 0; k < COUNT(models) * COUNT(solves); k += ways_between()) {
 		struct mesh m;
 		struct usk_sync_options o = defaults;
 		o.model = models[k % 2];
