@@ -41,3 +41,8 @@ c      bounded    -1.0000497 s ± 59.0 us      20 (-13 to 49)    40        46
 # A capture that has moved is of the clock that its name says, and not of the interfaces that others have.
 $ unskew sync both.pcapng c=h/host2.pcap --clock-of both/host1=b --clock-of both/0=a --local a=10.0.0.1 --local b=10.0.0.2 --local c=10.0.0.3 -q -o three.json; cp h/host2.pcap moved.pcap; unskew apply -q three.json c=h/host2.pcap -o there.pcap; unskew apply -q three.json c=moved.pcap -o here.pcap; cmp there.pcap here.pcap && echo the same
 the same
+# Messages that go round in a circle, one way only, and a clock that gains 1 ppm from 50 s on: its estimate wanders no more than it has to. 20, 60 and 90 s in truth.
+$ awk 'function at(k, t) { return k == "b" && t > 5e10 ? t + (t - 5e10) * 1e-6 : t } BEGIN { print "sender,receiver,sent_ns,received_ns"; for (t = 0; t < 1e11; t += 1e9) for (k = 1; k < 4; k++) { x = substr("abca", k, 1); y = substr("abca", k + 1, 1); u = t + k * 1e8; printf "%s,%s,%.0f,%.0f\n", x, y, at(x, u), at(y, u + 1000 + n++ * 7919 % 3000) } }' >circle.csv; unskew sync circle.csv -q -o circle.json && unskew convert circle.json --clock b 20000000000 60000010000 90000040000
+20000000000	20000001209	19999996931	20000006888
+60000010000	60000001254	59999997513	60000008372
+90000040000	90000001300	89999995856	90000008168
