@@ -294,13 +294,13 @@ static void put_about(struct writer *w, bool named)
 static void put_end(struct writer *w)
 {
 	const char *damage = usk_trace_damage(w->t);
-	const struct usk_extent *x = usk_trace_extent(w->t);
+	const struct usk_extent *x = &w->t->extent;
 	put_number(w, w->all);
 	put_number(w, damage != NULL);
 	put_text(w, damage);
-	put_number(w, x ? x->events : 0);
-	put_fixed(w, x ? (uint64_t)x->first_ns : 0, 8);
-	put_fixed(w, x ? (uint64_t)x->last_ns : 0, 8);
+	put_number(w, x->events);
+	put_fixed(w, (uint64_t)x->first_ns, 8);
+	put_fixed(w, (uint64_t)x->last_ns, 8);
 	for (size_t i = 0; i < w->n_ifaces; i++) { /* some are known at the end only */
 		put_number(w, (uint64_t)w->t->iface[i].resolution_ns);
 	}

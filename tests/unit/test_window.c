@@ -220,7 +220,8 @@ static uint32_t find(const struct side *s, unsigned i)
 	return usk_stream_find(s, &p, 0);
 }
 
-/* Streams come and go on both sides, with peers and ways back; all links lead to the living. */
+/* Streams come and go on both sides, with what they sent, peers and ways back; all links lead to the
+ * living, and of those that are gone nothing is left. */
 static void test_streams(void **state)
 {
 	enum { TUPLES = 3000 };
@@ -265,9 +266,12 @@ static void test_streams(void **state)
 				s->stream[which].peer = peer;
 			}
 		}
-		usk_side_push(s);
+		struct seen *seen = usk_side_push(s);
 		struct stream *st = &s->stream[which];
 		st->last = s->head - 1;
+		seen->bytes = 1;
+		seen->seq = (uint32_t)st->packets++;
+		assert_true(usk_stream_send(s, st, st->last, 0));
 		s->recent = which;
 		assert_true(st->alive);
 		uint32_t back = find(s, i ^ 1);
