@@ -3,7 +3,7 @@
  * group.c - the lines by which all clocks received all broadcasts soonest
  *
  * In    stamps of what two clocks both received, of all pairs
- * Out   a line for each clock, and the sum of delays that no lines could undercut
+ * Out   a line for each clock: no lines have a smaller sum of delays
  * Why   pair by pair each broadcast counts once for every pair, and answers of three pairs need not
  *       fit together; the likelihood is of all clocks together
  * Not   messages: lines may turn some round
@@ -284,8 +284,6 @@ static bool minimise(struct usk_group_work *g, double *best)
 			promised += c.least[b];
 		}
 	}
-	g->out->sum_ns = least * g->unit;
-	g->out->least_ns = promised * g->unit;
 	usk_lp_free(c.lp);
 	USK_FREE(c.row, c.value, c.least, u);
 	return good;

@@ -25,8 +25,6 @@ struct usk_group_line {
 struct usk_group {
 	struct usk_group_line *line; /* by clock */
 	size_t n_clocks, broadcasts, receptions;
-	double sum_ns,
-		least_ns; /* of all delays of reception; proved: no line has less than this */
 };
 
 /**

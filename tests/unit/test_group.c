@@ -189,10 +189,8 @@ static void test_program(void **state)
 			/* In stamps from 0: the root's T is what it shows, so sums are alike. */
 			double want = LARGE * by_the_paper(&m), got = left_by(&m, g);
 			double off = fabs(got - want);
-			if (off > 1e-6 * want + 10 || g->least_ns > want * (1 + 1e-6) + 10 ||
-			    fabs(g->sum_ns - got) > 1e-6 * want + 10) {
-				fail_msg("seed %llu: %f, said %f and %f at least, not %f",
-					 (unsigned long long)seed, got, g->sum_ns, g->least_ns,
+			if (off > 1e-6 * want + 10) {
+				fail_msg("seed %llu: %f, not %f", (unsigned long long)seed, got,
 					 want);
 			}
 			worst = fmax(worst, off);
