@@ -380,8 +380,8 @@ static void set_aside(struct judging *x)
 	for (size_t i = 0; i < x->n_stuck; i++) {
 		const struct stuck *k = &x->stuck[i];
 		struct usk_pair *out = &x->c->pair[k->pair];
-		out->outlier = usk_grow(out->outlier, out->n_outliers + 1, sizeof *out->outlier);
-		out->outlier[out->n_outliers++] = (struct usk_outlier){ k->msg, lacks(x, &k->msg) };
+		*USK_APPEND(out->outlier, out->n_outliers) =
+			(struct usk_outlier){ k->msg, lacks(x, &k->msg) };
 		x->c->counts.outliers++;
 	}
 }

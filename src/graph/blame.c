@@ -282,9 +282,7 @@ static void blame(struct usk_work *w)
 	for (size_t i = 0; i < w->p->n_pairs; i++) {
 		usk_calm_course_free(&w->course[i]);
 	}
-	free(w->course);
-	free(w->by_begin);
-	free(shared);
+	USK_FREE(w->course, w->by_begin, shared);
 }
 
 void usk_bound_by_order(struct usk_work *w)

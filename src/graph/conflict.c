@@ -18,8 +18,7 @@
 void usk_break_add(struct usk_work *w, struct usk_break b)
 {
 	if (b.clock != w->reference) {
-		w->brk = usk_room(w->brk, w->n_breaks, &w->cap_breaks, sizeof *w->brk);
-		w->brk[w->n_breaks++] = b;
+		*USK_ADD(w->brk, w->n_breaks, w->cap_breaks) = b;
 	}
 }
 

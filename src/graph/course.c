@@ -201,8 +201,8 @@ static struct cuts walk(struct walk x, bool back)
 	for (size_t k = 0; k < x.w->n; k++) {
 		size_t i = back ? x.w->n - 1 - k : k;
 		if (walk_to(&x, i) == CUT) {
-			out.cut = usk_room(out.cut, out.n, &out.cap, sizeof *out.cut);
-			out.cut[out.n++] = (struct cut){ i, x.w->p[i].ceiling == back };
+			*USK_ADD(out.cut, out.n, out.cap) =
+				(struct cut){ i, x.w->p[i].ceiling == back };
 		}
 	}
 	usk_needing_free(&x.g);
@@ -460,8 +460,7 @@ void usk_calm_course_of(struct usk_calm_course *x, const struct usk_part *p, int
 void usk_calm_course_free(struct usk_calm_course *x)
 {
 	for (int b = 0; b < 2; b++) {
-		free(x->most[b]);
-		free(x->least[b]);
+		USK_FREE(x->most[b], x->least[b]);
 	}
 	usk_course_outlook_free(x->w.outlook);
 	free(x->w.p);
@@ -470,16 +469,9 @@ void usk_calm_course_free(struct usk_calm_course *x)
 /* The first of n rising numbers that is over t. */
 static size_t first_over(const int64_t *rising, size_t n, int64_t t)
 {
-	size_t lo = 0, hi = n;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (rising[mid] <= t) {
-			lo = mid + 1;
-		} else {
-			hi = mid;
-		}
-	}
-	return lo;
+	size_t i;
+	USK_FIRST(i, 0, n, rising[i] > t);
+	return i;
 }
 
 void usk_calm_jump(const struct usk_calm_course *x, bool of_b, int64_t from_ns, int64_t to_ns,

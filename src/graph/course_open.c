@@ -90,9 +90,7 @@ struct usk_outlook *usk_course_outlook(const struct usk_course *w, struct usk_sl
 void usk_course_outlook_free(struct usk_outlook *x)
 {
 	if (x) {
-		free(x->node[0]);
-		free(x->node[1]);
-		free(x);
+		USK_FREE(x->node[0], x->node[1], x);
 	}
 }
 

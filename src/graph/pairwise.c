@@ -149,13 +149,6 @@ static void look_at(void *ctx, size_t from, size_t to)
 /* ---- all of them -------------------------------------------------------------------------------
  */
 
-static int by_hops(const void *pa, const void *pb)
-{
-	const struct near *a = pa, *b = pb;
-	int order = usk_order(a->hops, b->hops);
-	return order ? order : usk_order(a->pair, b->pair);
-}
-
 /* Pairs of calm clocks one of which is nearer to the reference, by how near it is: from two that
  * are equally near no way leads on. */
 static size_t pairs_of(const struct usk_work *w, struct near *out)
@@ -174,7 +167,7 @@ static size_t pairs_of(const struct usk_work *w, struct near *out)
 			out[n++] = (struct near){ a < b ? a : b, i };
 		}
 	}
-	qsort(out, n, sizeof *out, by_hops);
+	usk_sort(out, n, sizeof *out, KEYS(BY(near, hops), BY(near, pair)));
 	free(path);
 	free(calm);
 	return n;
@@ -202,7 +195,5 @@ void usk_pairwise_find(struct usk_work *w)
 		}
 		free(s.found[i]);
 	}
-	free(s.found);
-	free(s.n);
-	free(pair);
+	USK_FREE(s.found, s.n, pair);
 }

@@ -305,8 +305,7 @@ size_t usk_polyline(usk_gate_at *gate, const void *row, size_t n, int64_t least_
 			shared += !again && among(beside, n_beside, &passed, last);
 		}
 	} while (got < n && m - shared <= most_knots);
-	free(k.chain[0]);
-	free(k.chain[1]);
+	USK_FREE(k.chain[0], k.chain[1]);
 	*out = knot;
 	return m - shared <= most_knots ? m : 0;
 }
