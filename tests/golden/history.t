@@ -82,6 +82,10 @@ $ cat a.edn | unskew history clocks.json /dev/stdin --clock-of 0-4=a | head -1
 Operations: 1; clients: 1; clocks: 1. Ended ok: 1, failed: 0, not known: 0.
 $ unskew history clocks.json b.edn --nodes a,b | tail -1
 Coarsest stamps: a in steps of 1.00 us; a return may be as much later.
+# Of a table that is given as one clock's, no row is of another.
+$ cut -d, -f2- ops.csv | head -3 >one.csv; unskew history clocks.json b=one.csv | grep -e '^Op' -e '^Widest'
+Operations: 2; clients: 2; clocks: 1. Ended ok: 2, failed: 0, not known: 0.
+Widest band of a stamp: 10.1 us, of b.
 # What proves nothing is refused.
 $ unskew history clocks.json b.edn
 ! unskew: b.edn: line 1: says not which clock its time is of: give the file as CLOCK=FILE, or --clock-of, or --nodes, or a :node in each line
