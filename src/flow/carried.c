@@ -137,7 +137,7 @@ int64_t usk_carried_to(const struct party *y, int64_t ns)
 
 int64_t usk_carried_from(const struct party *y, int64_t raw_ns)
 {
-	return y->carry && raw_ns != USK_NONE ? usk_carry_shown(y->carry, raw_ns, false) : raw_ns;
+	return y->carry && raw_ns != USK_NONE ? usk_carry_shown(y->carry, raw_ns) : raw_ns;
 }
 
 void usk_carried_frame(const struct parties *p, uint32_t a, uint32_t b, const struct usk_coarse *c,
@@ -190,30 +190,23 @@ static struct at on_raw(const struct course *c, int64_t u)
 	return out;
 }
 
-/* The slope of a log is within the skew limit of 1, so what its bracket is off by is nearly the
- * same by both clocks. */
-static int64_t grown(int64_t d)
-{
-	return d < 0 ? 0 : d + d / 100 + 2;
-}
-
-/* What the reference showed at a moment of its raw clock. */
+/* What the reference showed at a moment of its raw clock, which is known so well: it may have been
+ * set back meanwhile. */
 static struct at by_stamps(const struct party *r, struct at t)
 {
-	if (!r->carry) {
-		return t;
-	}
-	struct at out = { USK_NONE, USK_NONE, USK_NONE };
-	if (t.mid != USK_NONE) {
-		out.mid = usk_carry_shown(r->carry, t.mid, false);
-	}
-	if (t.lo != USK_NONE) {
-		int64_t u = usk_carry_shown(r->carry, t.lo, false);
-		out.lo = u - grown(usk_carry_raw(r->carry, u).hi_ns - t.lo);
-	}
-	if (t.hi != USK_NONE) {
-		int64_t u = usk_carry_shown(r->carry, t.hi, true);
-		out.hi = u + grown(t.hi - usk_carry_raw(r->carry, u).lo_ns);
+	struct at out = t;
+	if (r->carry) {
+		const struct usk_clock_log *l = &r->carry->log;
+		const int64_t first = l->line[0].before_ns, last = l->line[l->n - 1].after_ns;
+		const int64_t lo = t.lo == USK_NONE ? first : t.lo;
+		const int64_t hi = t.hi == USK_NONE ? last : t.hi;
+		const struct usk_raw all = usk_carry_shows_between(r->carry, lo, hi);
+		out.lo = t.lo == USK_NONE ? t.lo : all.lo_ns;
+		out.hi = t.hi == USK_NONE ? t.hi : all.hi_ns;
+		if (t.mid != USK_NONE) {
+			const int64_t mid = usk_carry_shown(r->carry, t.mid);
+			out.mid = mid < all.lo_ns ? all.lo_ns : mid > all.hi_ns ? all.hi_ns : mid;
+		}
 	}
 	return out;
 }
@@ -246,6 +239,12 @@ static void settle(struct course *c)
 	c->n = n;
 }
 
+static void add_shown(void *ctx, struct usk_raw shown)
+{
+	add(ctx, shown.lo_ns);
+	add(ctx, shown.hi_ns);
+}
+
 /* Lines of its own log, and where the raw moments of its knots were shown. */
 static void own_corners(struct course *c, const struct usk_clock *k)
 {
@@ -254,16 +253,10 @@ static void own_corners(struct course *c, const struct usk_clock *k)
 	add(c, c->own->last_ns);
 	for (size_t i = 0; i < k->n_knots; i++) {
 		int64_t z = k->knot[i].local_ns;
-		if (!y) {
+		if (y) {
+			usk_carry_each_shown(y, z, add_shown, c);
+		} else {
 			add(c, z);
-			continue;
-		}
-		for (int last = 0; last < 2; last++) {
-			int64_t u = usk_carry_shown(y, z, last);
-			struct usk_raw at = usk_carry_raw(y, u);
-			add(c, u);
-			add(c, (usk_i128)u + z - at.lo_ns);
-			add(c, (usk_i128)u + z - at.hi_ns);
 		}
 	}
 	if (y) {
@@ -282,45 +275,63 @@ static int64_t part_of(const struct at *t, int which)
 	return which == 0 ? t->lo : which == 1 ? t->mid : t->hi;
 }
 
-/* Where T or a bound of it meets lines of the reference's log. */
+/* Is a part of T past a moment at u? */
+static bool past(const struct course *c, int64_t u, int which, int64_t moment, bool up)
+{
+	const struct at t = on_raw(c, u);
+	const int64_t at = part_of(&t, which);
+	return up ? at > moment : at < moment;
+}
+
+/* Where a part of T, from one corner to the next, passes moments at which what the reference showed
+ * may jump: on either side of each. On the line between both corners it is there but for what all is
+ * rounded by, so a few steps find it. */
+static void add_crossings(struct course *c, size_t i, int which, int64_t a, int64_t b,
+			  const int64_t *moment, size_t n)
+{
+	enum { STEPS = 64, BESIDE = 2 };
+	const bool up = a < b;
+	size_t k;
+	USK_FIRST(k, 0, n, moment[k] >= (up ? a : b));
+	for (; k < n && moment[k] <= (up ? b : a); k++) {
+		const int64_t first = c->u[i], last = c->u[i + 1];
+		const usk_i128 d = (usk_i128)last - first, rise = (usk_i128)b - a;
+		int64_t u = first;
+		u += rise ? (int64_t)usk_floor_div(d * ((usk_i128)moment[k] - a), rise) : 0;
+		for (int x = 0; x < STEPS && u > first && past(c, u - 1, which, moment[k], up);
+		     x++) {
+			u--;
+		}
+		for (int x = 0; x < STEPS && u < last && !past(c, u, which, moment[k], up); x++) {
+			u++;
+		}
+		for (int x = -BESIDE; x <= BESIDE; x++) {
+			add(c, (usk_i128)u + x);
+		}
+	}
+}
+
+/* Where T or a bound of it meets lines of the reference's log, which may have been set before it
+ * recorded anything. */
 static void reference_corners(struct course *c)
 {
-	const struct party *r = c->reference;
 	const size_t own = c->n;
-	int64_t *line, first = r->first_ns, last = r->last_ns;
 	struct at *t = usk_alloc(own + 1, sizeof *t);
+	int64_t *moment[2];
+	size_t n[2];
+	usk_carry_moments(c->reference->carry, moment, n);
 	for (size_t i = 0; i < own; i++) {
-		struct at shown = by_stamps(r, t[i] = on_raw(c, c->u[i]));
-		first = shown.lo != USK_NONE && shown.lo < first ? shown.lo : first;
-		last = shown.hi != USK_NONE && shown.hi > last ? shown.hi : last;
+		t[i] = on_raw(c, c->u[i]);
 	}
-	/* It had recorded nothing yet, maybe, when it was set. */
-	size_t n = usk_carry_corners(r->carry, first, last, &line);
-	/* What the reference showed jumps where its log does, and where in the brackets of its lines
-	 * it did is not known: so either side of each of them is a corner. */
-	for (int m = 0; m < 9; m++) {
-		const int which = m / 3;
-		for (size_t k = 0, i = 0; k < n; k++) {
-			struct usk_raw at = usk_carry_raw(r->carry, line[k]);
-			int64_t z = m % 3 == 0	 ? at.hi_ns
-				    : m % 3 == 1 ? usk_carried_to(r, line[k])
-						 : at.lo_ns;
-			while (i + 1 < own && part_of(&t[i + 1], which) <= z) {
-				i++;
-			}
-			int64_t a = part_of(&t[i], which);
-			int64_t b = i + 1 < own ? part_of(&t[i + 1], which) : USK_NONE;
-			if (a != USK_NONE && b > a && a <= z) {
-				usk_i128 d = (usk_i128)c->u[i + 1] - c->u[i];
-				usk_i128 u = c->u[i] +
-					     usk_floor_div(d * ((usk_i128)z - a), (usk_i128)b - a);
-				add(c, u);
-				add(c, u + 1);
+	for (size_t i = 0; i + 1 < own; i++) {
+		for (int which = 0; which < 3; which++) {
+			int64_t a = part_of(&t[i], which), b = part_of(&t[i + 1], which);
+			if (a != USK_NONE && b != USK_NONE) {
+				add_crossings(c, i, which, a, b, moment[which == 1], n[which == 1]);
 			}
 		}
 	}
-	free(t);
-	free(line);
+	USK_FREE(t, moment[0], moment[1]);
 	settle(c);
 }
 
@@ -332,8 +343,9 @@ static int64_t over(int64_t t, int64_t u, int64_t more)
 	return t == USK_NONE ? t : usk_saturate((usk_i128)t - u + more);
 }
 
-/* T rises, and so does its estimate where bands are as wide as a jump: never under an earlier one,
- * nor over a later upper bound. */
+/* T rises in what is published, also where the reference was set back unseen, so that it showed some
+ * stamps twice: bounds give way to that. The estimate is never under an earlier one, nor over a later
+ * upper bound. */
 static void let_rise(struct at *t, size_t n)
 {
 	int64_t most = INT64_MAX, risen = INT64_MIN;
@@ -343,6 +355,7 @@ static void let_rise(struct at *t, size_t n)
 		cap[i] = most;
 	}
 	for (size_t i = 0; i < n; i++) {
+		t[i].lo = t[i].lo < cap[i] ? t[i].lo : cap[i];
 		if (t[i].mid != USK_NONE) {
 			risen = t[i].mid > risen ? t[i].mid : risen;
 			t[i].mid = risen < cap[i] ? risen : cap[i];
@@ -408,106 +421,6 @@ static void write_slopes(const struct course *c, struct usk_clock *k)
 	}
 }
 
-/* Stretches that stamps of both sides of a step are in may meet. */
-static size_t join_stretches(struct usk_disturbed *s, size_t n)
-{
-	size_t kept = 0;
-	for (size_t i = 0; i < n; i++) {
-		if (kept && s[i].from_ns <= s[kept - 1].to_ns) {
-			s[kept - 1].to_ns =
-				s[i].to_ns > s[kept - 1].to_ns ? s[i].to_ns : s[kept - 1].to_ns;
-		} else {
-			s[kept++] = s[i];
-		}
-	}
-	return kept;
-}
-
-/* Stamps of a clock's own in the answer. */
-static void write_events(struct usk_clock *k, const struct party *y)
-{
-	for (size_t i = 0; i < k->n_jumps; i++) {
-		struct usk_jump *j = &k->jump[i];
-		struct usk_raw at =
-			usk_carry_shown_between(y->carry, j->after_local_ns, j->before_local_ns);
-		j->after_local_ns = at.lo_ns;
-		j->before_local_ns = at.hi_ns;
-	}
-	for (size_t i = 0; i < k->n_stretches; i++) {
-		struct usk_disturbed *s = &k->stretch[i];
-		struct usk_raw at = usk_carry_shown_between(y->carry, s->from_ns, s->to_ns);
-		*s = (struct usk_disturbed){ .from_ns = at.lo_ns, .to_ns = at.hi_ns };
-	}
-	k->n_stretches = join_stretches(k->stretch, k->n_stretches);
-}
-
-/* One that its brackets do not show is none. */
-static bool shows(struct usk_raw by)
-{
-	return by.lo_ns > 0 || by.hi_ns < 0;
-}
-
-static void add_step(struct usk_clock *k, uint32_t of, struct usk_gap at, struct usk_raw size)
-{
-	*USK_APPEND(k->jump, k->n_jumps) = (struct usk_jump){ .kind = USK_JUMP,
-							      .of = of,
-							      .or_of = USK_NO_CLOCK,
-							      .after_local_ns = at.before_ns,
-							      .before_local_ns = at.after_ns,
-							      .size_lo_ns = size.lo_ns,
-							      .size_hi_ns = size.hi_ns };
-}
-
-/* Steps that the log knows, and by how much, with brackets of lines. */
-static void add_steps(struct usk_clock *k, uint32_t clock, const struct party *y)
-{
-	for (size_t i = 1; i < y->carry->log.n_pieces; i++) {
-		const struct usk_set s = usk_carry_set(y->carry, i);
-		if (shows(s.by) && s.from_ns >= y->first_ns && s.to_ns <= y->last_ns) {
-			add_step(k, clock, (struct usk_gap){ s.from_ns, s.to_ns },
-				 (struct usk_raw){
-					 usk_saturate(-(usk_i128)s.shifted_ns - s.by.hi_ns),
-					 usk_saturate(-(usk_i128)s.shifted_ns - s.by.lo_ns) });
-		}
-	}
-}
-
-/* The first of n that is over x, or is x, where they rise. */
-static size_t first_from(const int64_t *rising, size_t n, int64_t x)
-{
-	size_t i;
-	USK_FIRST(i, 0, n, rising[i] >= x);
-	return i;
-}
-
-/* Steps of the reference, by another clock's stamps: where T can have been there. */
-static void add_reference_steps(struct usk_clock *k, const struct party *r)
-{
-	const size_t n = k->n_knots;
-	int64_t *most = usk_alloc(n + 1, sizeof *most), *least = usk_alloc(n + 1, sizeof *least);
-	for (size_t i = 0; i < n; i++) {
-		int64_t t = usk_saturate((usk_i128)k->knot[i].local_ns + k->knot[i].hi_ns);
-		most[i] = i && most[i - 1] > t ? most[i - 1] : t;
-	}
-	for (size_t i = n; i-- > 0;) {
-		int64_t t = usk_saturate((usk_i128)k->knot[i].local_ns + k->knot[i].lo_ns);
-		least[i] = i + 1 < n && least[i + 1] < t ? least[i + 1] : t;
-	}
-	for (size_t i = 1; i < r->carry->log.n_pieces; i++) {
-		const struct usk_set s = usk_carry_set(r->carry, i);
-		size_t a = first_from(most, n, s.from_ns), b = first_from(least, n, s.to_ns + 1);
-		if (shows(s.by) && a && b < n) {
-			add_step(k, k->reference,
-				 (struct usk_gap){ k->knot[a - 1].local_ns, k->knot[b].local_ns },
-				 (struct usk_raw){
-					 usk_saturate((usk_i128)s.shifted_ns + s.by.lo_ns),
-					 usk_saturate((usk_i128)s.shifted_ns + s.by.hi_ns) });
-		}
-	}
-	free(most);
-	free(least);
-}
-
 static void carry_clock(struct parties *p, struct usk_clocks *c, uint32_t i)
 {
 	struct usk_clock *k = &c->clock[i];
@@ -534,12 +447,12 @@ static void carry_clock(struct parties *p, struct usk_clocks *c, uint32_t i)
 		write_slopes(&x, k);
 	}
 	if (x.own->carry) {
-		write_events(k, x.own);
-		add_steps(k, i, x.own);
+		usk_carried_events(k, x.own);
+		usk_carried_steps(k, i, x.own);
 	}
 	/* By knots, which are of the stamps as recorded already. */
 	if (map && x.reference->carry && k->quality == USK_BOUNDED) {
-		add_reference_steps(k, x.reference);
+		usk_carried_reference_steps(k, x.reference);
 	}
 	usk_map_free(map);
 	free(x.u);

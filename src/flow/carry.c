@@ -6,7 +6,8 @@
  * Out   between which two moments of the raw clock each was shown
  * Why   a stamp of a send counts from the earlier one, of a receipt from the later one: so nothing
  *       is promised that the log's brackets do not hold
- * Not   reading the log (clock_log.c), the answer (carried.c)
+ * Not   reading the log (clock_log.c), from the raw clock back to stamps (carry_back.c), the answer
+ *       (carried.c)
  *
  * Around a jump a stamp may have been shown before it and behind it. Before the first line and
  * behind the last one the clock is taken to run as the kernel was told there, or as it did in the
@@ -17,11 +18,6 @@
 #include <stdlib.h>
 
 #define E12 INT64_C(1000000000000)
-
-static int64_t middle(const struct usk_log_line *x)
-{
-	return x->before_ns + (x->after_ns - x->before_ns) / 2;
-}
 
 static int64_t scaled(int64_t d, int64_t slope_e12, bool up)
 {
@@ -67,7 +63,7 @@ static struct usk_log_cell rates_at(const struct usk_clock_log *l, size_t p, boo
 
 /* Between the lines that a jump lies between, the one before `piece`: as on either side of it. The
  * rate may have changed before the jump or with it. */
-static struct usk_log_cell rates_around(const struct usk_clock_log *l, size_t piece)
+struct usk_log_cell usk_carry_rates(const struct usk_clock_log *l, size_t piece)
 {
 	const struct usk_log_cell a = rates_at(l, piece - 1, true), b = rates_at(l, piece, false);
 	return (struct usk_log_cell){
@@ -83,7 +79,7 @@ static int64_t reach(const struct usk_clock_log *l, size_t p, bool end)
 	const struct usk_log_piece *x = &l->piece[p];
 	const struct usk_log_line *near = &l->line[end ? x->last : x->first - 1];
 	usk_i128 raw = (usk_i128)near[1].after_ns - near[0].before_ns;
-	int64_t slow = rates_around(l, end ? p + 1 : p).slow_e12;
+	int64_t slow = usk_carry_rates(l, end ? p + 1 : p).slow_e12;
 	usk_i128 shown = (usk_i128)near[1].time_ns - near[0].time_ns;
 	usk_i128 most = raw * E12 / (E12 + slow) + 1;
 	return usk_saturate(most > shown ? most : shown);
@@ -252,7 +248,7 @@ static bool in_piece(const struct usk_carry *c, size_t p, int64_t y, struct usk_
 	if (d > reach(l, p, end) || d > USK_TIME_MAX) {
 		return false;
 	}
-	const struct usk_log_cell r = rates_around(l, end ? p + 1 : p);
+	const struct usk_log_cell r = usk_carry_rates(l, end ? p + 1 : p);
 	int64_t slow = scaled((int64_t)d, r.slow_e12, false);
 	int64_t fast = scaled((int64_t)d, r.fast_e12, true);
 	usk_i128 lo = end ? (usk_i128)last->before_ns + slow : (usk_i128)first->before_ns - fast;
@@ -299,112 +295,24 @@ struct usk_raw usk_carry_raw(const struct usk_carry *c, int64_t ns)
 				 usk_saturate((usk_i128)all.hi_ns + 2) };
 }
 
-/* ---- and back ---------------------------------------------------------------------------------
- */
-
-static int64_t shift_of(const struct usk_carry *c, size_t line)
-{
-	size_t i = 0;
-	while (i < c->epochs->n &&
-	       (c->epoch[i].before || line > c->log.piece[c->epoch[i].last].last)) {
-		i++;
-	}
-	return c->epoch[i].shift_ns;
-}
-
-int64_t usk_carry_shown(const struct usk_carry *c, int64_t raw_ns, bool last)
-{
-	const struct usk_clock_log *l = &c->log;
-	size_t lo;
-	USK_FIRST(lo, 1, l->n, middle(&l->line[lo]) > raw_ns);
-	lo--;
-	const struct usk_log_line *x = &l->line[lo];
-	usk_i128 d = (usk_i128)raw_ns - middle(x);
-	if (d < 0 || lo + 1 == l->n) {
-		return usk_saturate(x->time_ns +
-				    usk_floor_div(d * E12, E12 + l->beyond_e12[d >= 0]) +
-				    shift_of(c, lo));
-	}
-	if (l->cell[lo].jump) {
-		usk_i128 before = x->time_ns + d + shift_of(c, lo);
-		usk_i128 behind =
-			x[1].time_ns - ((usk_i128)middle(&x[1]) - raw_ns) + shift_of(c, lo + 1);
-		return usk_saturate((before < behind) == last ? behind : before);
-	}
-	usk_i128 whole = (usk_i128)middle(&x[1]) - middle(x);
-	return usk_saturate(x->time_ns +
-			    usk_floor_div(d * ((usk_i128)x[1].time_ns - x->time_ns), whole) +
-			    shift_of(c, lo));
-}
-
-/* By how much the clock was set forward before a piece: between these. */
-static struct usk_raw step_before(const struct usk_carry *c, size_t piece)
-{
-	const struct usk_clock_log *l = &c->log;
-	const struct usk_log_line *x = &l->line[l->piece[piece].first - 1];
-	const struct usk_log_cell r = rates_around(l, piece);
-	usk_i128 d = (usk_i128)x[1].time_ns - x[0].time_ns;
-	usk_i128 least = (usk_i128)x[1].before_ns - x[0].after_ns - 1;
-	usk_i128 most = (usk_i128)x[1].after_ns - x[0].before_ns + 1;
-	return (struct usk_raw){ usk_saturate(d - usk_ceil_div(most * E12, E12 + r.slow_e12)),
-				 usk_saturate(d - usk_floor_div(least * E12, E12 + r.fast_e12)) };
-}
-
-struct usk_set usk_carry_set(const struct usk_carry *c, size_t piece)
-{
-	const struct usk_log_line *x = &c->log.line[c->log.piece[piece].first - 1];
-	const size_t line = (size_t)(x - c->log.line);
-	const struct usk_raw by = step_before(c, piece);
-	const int64_t shift = shift_of(c, line), shift_behind = shift_of(c, line + 1);
-	usk_i128 before = (usk_i128)x->time_ns + shift;
-	usk_i128 behind = (usk_i128)x[1].time_ns + shift_behind;
-	struct usk_set out = { .by = by, .shifted_ns = shift_behind - shift };
-	/* Set back without an epoch: what it showed then it had shown, or showed again. */
-	usk_i128 back = behind < before && by.lo_ns < 0 ? -(usk_i128)by.lo_ns : 0;
-	out.from_ns = usk_saturate(before < behind ? before : behind - back);
-	out.to_ns = usk_saturate(before < behind ? behind : before + back);
-	return out;
-}
-
-struct usk_raw usk_carry_shown_between(const struct usk_carry *c, int64_t from_ns, int64_t to_ns)
-{
-	const struct usk_clock_log *l = &c->log;
-	struct usk_raw out = { usk_carry_shown(c, from_ns, false),
-			       usk_carry_shown(c, to_ns, true) };
-	size_t lo = 0, hi = l->n_pieces;
-	while (hi - lo > 1) {
-		size_t mid = lo + (hi - lo) / 2;
-		*(l->line[l->piece[mid].first].after_ns < from_ns ? &lo : &hi) = mid;
-	}
-	for (size_t p = hi; p < l->n_pieces; p++) {
-		if (l->line[l->piece[p].first - 1].before_ns > to_ns) {
-			break;
-		}
-		const struct usk_set s = usk_carry_set(c, p);
-		out.lo_ns = s.from_ns < out.lo_ns ? s.from_ns : out.lo_ns;
-		out.hi_ns = s.to_ns > out.hi_ns ? s.to_ns : out.hi_ns;
-	}
-	return out;
-}
-
 struct usk_slopes usk_carry_slopes(const struct usk_carry *c, int64_t ns)
 {
 	const struct usk_clock_log *l = &c->log;
 	const int64_t raw = usk_raw_middle(usk_carry_raw(c, ns));
 	size_t p = 0;
-	while (p + 1 < l->n_pieces && middle(&l->line[l->piece[p + 1].first]) <= raw) {
+	while (p + 1 < l->n_pieces && usk_log_middle(&l->line[l->piece[p + 1].first]) <= raw) {
 		p++;
 	}
 	const struct usk_log_piece *x = &l->piece[p];
-	const bool behind = raw > middle(&l->line[l->n - 1]);
-	if (behind || raw < middle(&l->line[0])) {
+	const bool behind = raw > usk_log_middle(&l->line[l->n - 1]);
+	if (behind || raw < usk_log_middle(&l->line[0])) {
 		return (struct usk_slopes){ l->beyond_e12[behind], l->beyond_e12[behind] };
 	}
 	size_t k = x->first;
-	while (k + 1 < x->last && middle(&l->line[k + 1]) <= raw) {
+	while (k + 1 < x->last && usk_log_middle(&l->line[k + 1]) <= raw) {
 		k++;
 	}
-	bool inside_piece = x->last > x->first && raw <= middle(&l->line[x->last]);
+	bool inside_piece = x->last > x->first && raw <= usk_log_middle(&l->line[x->last]);
 	struct usk_log_cell cell = inside_piece ? l->cell[k] : rates_at(l, p, true);
 	return (struct usk_slopes){ cell.slow_e12, cell.fast_e12 };
 }

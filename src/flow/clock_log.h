@@ -22,6 +22,11 @@ struct usk_log_line {
 	bool set;	  /* it was set since the line before */
 };
 
+static inline int64_t usk_log_middle(const struct usk_log_line *x)
+{
+	return x->before_ns + (x->after_ns - x->before_ns) / 2;
+}
+
 /* From a line to the next. */
 struct usk_log_cell {
 	int64_t slow_e12, fast_e12; /* raw - recorded, for each unit recorded */
@@ -74,6 +79,9 @@ char *usk_carry_of(struct usk_clock_log *log, const struct usk_epochs *epochs, i
 		   int64_t last_ns, struct usk_carry **out);
 void usk_carry_free(struct usk_carry *c);
 
+/** At which rates it ran between the lines that it was set between, before a piece. */
+struct usk_log_cell usk_carry_rates(const struct usk_clock_log *l, size_t piece);
+
 struct usk_raw {
 	int64_t lo_ns, hi_ns;
 };
@@ -83,13 +91,22 @@ static inline int64_t usk_raw_middle(struct usk_raw r)
 }
 /** Between which moments of the raw clock an unwrapped stamp was shown. O(log lines). */
 struct usk_raw usk_carry_raw(const struct usk_carry *c, int64_t ns);
-/** An unwrapped stamp that was shown at a moment of the raw clock: the least that it may be, or the
- * most. */
-int64_t usk_carry_shown(const struct usk_carry *c, int64_t raw_ns, bool last);
+/** About what it showed at a moment of the raw clock, unwrapped; between two lines that it was set
+ * between as before. */
+int64_t usk_carry_shown(const struct usk_carry *c, int64_t raw_ns);
+typedef void usk_shown_fn(void *ctx, struct usk_raw shown);
+/** Between which unwrapped stamps it showed something then: of each cell that the moment may be in,
+ * and where it was set as before and as behind. */
+void usk_carry_each_shown(const struct usk_carry *c, int64_t raw_ns, usk_shown_fn *take, void *ctx);
+/** The least and the most of these. */
+struct usk_raw usk_carry_shows(const struct usk_carry *c, int64_t raw_ns);
 
-/** The least and the most of unwrapped stamps that were shown between two moments of the raw clock.
- */
-struct usk_raw usk_carry_shown_between(const struct usk_carry *c, int64_t from_ns, int64_t to_ns);
+/** Moments of the raw clock, sorted, from one to the next of which what usk_carry_shows() tells is
+ * straight, nearly; and what usk_carry_shown() does. Both to be freed. */
+void usk_carry_moments(const struct usk_carry *c, int64_t *moment[2], size_t n[2]);
+
+/** The same of all moments between two. */
+struct usk_raw usk_carry_shows_between(const struct usk_carry *c, int64_t from_ns, int64_t to_ns);
 
 /* Where a clock was set. */
 struct usk_set {

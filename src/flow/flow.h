@@ -246,6 +246,16 @@ void usk_carried_frame(const struct parties *p, uint32_t a, uint32_t b, const st
 size_t usk_knots_thin_out(struct usk_knot *k, size_t n);
 /** All of the answer by unwrapped stamps. */
 void usk_carried_answer(struct usk_clocks *c, struct parties *p);
+
+/* ---- carried_steps.c ---- */
+
+/** Jumps and stretches of a clock that messages showed, on its stamps. */
+void usk_carried_events(struct usk_clock *k, const struct party *y);
+/** Steps that its log knows, and those that the reference's knows, by its stamps: by its knots, which
+ * are of stamps already. */
+void usk_carried_steps(struct usk_clock *k, uint32_t clock, const struct party *y);
+void usk_carried_reference_steps(struct usk_clock *k, const struct party *r);
+
 /** "NAME=VALUE" -> party and value; the sentence names a clock that exists. */
 enum usk_status usk_party_named(const struct parties *p, const char *row, const char *option,
 				uint32_t *which, const char **value, struct usk_err *err);

@@ -15,9 +15,13 @@ static void check(const struct usk_carry *c, int64_t first, int64_t last)
 		if (r.lo_ns > r.hi_ns || (i && corner[i] <= corner[i - 1])) {
 			abort();
 		}
-		struct usk_raw shown = usk_carry_shown_between(c, r.lo_ns, r.hi_ns);
+		struct usk_raw shown = usk_carry_shows_between(c, r.lo_ns, r.hi_ns);
 		struct usk_slopes slopes = usk_carry_slopes(c, corner[i]);
-		if (shown.lo_ns > shown.hi_ns || slopes.least_e12 > slopes.most_e12) {
+		struct usk_raw least = usk_carry_shows(c, r.lo_ns),
+			       most = usk_carry_shows(c, r.hi_ns);
+		/* There and back, a stamp is among those that may have been shown. */
+		if (least.lo_ns > corner[i] || most.hi_ns < corner[i] ||
+		    shown.lo_ns > shown.hi_ns || slopes.least_e12 > slopes.most_e12) {
 			abort();
 		}
 	}

@@ -139,7 +139,7 @@ static void test_constant(void **state)
 	for (int64_t raw = 0; raw < 100 * SECOND; raw += 123456789) {
 		check(&c, y, raw, 0, 140); /* the bracket, and a slew that it may hide */
 		int64_t u = read_clock(&c, raw);
-		int64_t back = usk_carry_shown(y, raw + read_clock(&c, 20), false);
+		int64_t back = usk_carry_shown(y, raw + read_clock(&c, 20));
 		assert_in_range(back - u + 1000, 1000 - 50, 1000 + 50);
 	}
 	usk_carry_free(y);
@@ -326,10 +326,10 @@ static void test_part(void **state)
 			const int64_t less = read_clock(&c, begin + 20) - begin;
 			const struct usk_log_line *line[] = { &y->log.line[0],
 							      &y->log.line[y->log.n - 1] };
-			const int64_t first = usk_carry_shown(
-				y, (line[0]->before_ns + line[0]->after_ns) / 2, false);
-			const int64_t last = usk_carry_shown(
-				y, (line[1]->before_ns + line[1]->after_ns) / 2, false);
+			const int64_t first =
+				usk_carry_shown(y, (line[0]->before_ns + line[0]->after_ns) / 2);
+			const int64_t last =
+				usk_carry_shown(y, (line[1]->before_ns + line[1]->after_ns) / 2);
 			for (int64_t raw = SECOND; raw < 99 * SECOND; raw += 77777777) {
 				size_t k = 0;
 				while (k < FALLS && c.piece[k + 1].raw_ns <= raw) {
@@ -351,7 +351,7 @@ static void test_part(void **state)
 						 (long long)raw, (long long)(r.lo_ns - lo),
 						 (long long)(r.hi_ns - lo));
 				}
-				int64_t back = usk_carry_shown(y, (r.lo_ns + r.hi_ns) / 2, true);
+				int64_t back = usk_carry_shown(y, (r.lo_ns + r.hi_ns) / 2);
 				assert_in_range(back - u + SECOND, SECOND - 60, SECOND + 60);
 			}
 			check_corners(y, START + SECOND,

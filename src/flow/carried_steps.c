@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * carried_steps.c - steps and disturbed stretches of clocks that were logged, by their stamps
+ *
+ * In    what messages showed on raw clocks, what logs know
+ * Out   jumps and stretches of the answer
+ * Why   a step that a log knows needs no message, and is known to its brackets
+ * Not   bounds and estimates there (carried.c)
+ */
+#include "flow/clock_log.h"
+#include "flow/reading.h"
+
+#include <stdlib.h>
+
+/* Stretches that stamps of both sides of a step are in may meet. */
+static size_t join_stretches(struct usk_disturbed *s, size_t n)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (kept && s[i].from_ns <= s[kept - 1].to_ns) {
+			s[kept - 1].to_ns =
+				s[i].to_ns > s[kept - 1].to_ns ? s[i].to_ns : s[kept - 1].to_ns;
+		} else {
+			s[kept++] = s[i];
+		}
+	}
+	return kept;
+}
+
+/* Stamps of a clock's own in the answer. */
+void usk_carried_events(struct usk_clock *k, const struct party *y)
+{
+	for (size_t i = 0; i < k->n_jumps; i++) {
+		struct usk_jump *j = &k->jump[i];
+		struct usk_raw at =
+			usk_carry_shows_between(y->carry, j->after_local_ns, j->before_local_ns);
+		j->after_local_ns = at.lo_ns;
+		j->before_local_ns = at.hi_ns;
+	}
+	for (size_t i = 0; i < k->n_stretches; i++) {
+		struct usk_disturbed *s = &k->stretch[i];
+		struct usk_raw at = usk_carry_shows_between(y->carry, s->from_ns, s->to_ns);
+		*s = (struct usk_disturbed){ .from_ns = at.lo_ns, .to_ns = at.hi_ns };
+	}
+	k->n_stretches = join_stretches(k->stretch, k->n_stretches);
+}
+
+/* One that its brackets do not show is none. */
+static bool shows(struct usk_raw by)
+{
+	return by.lo_ns > 0 || by.hi_ns < 0;
+}
+
+static void add_step(struct usk_clock *k, uint32_t of, struct usk_gap at, struct usk_raw size)
+{
+	*USK_APPEND(k->jump, k->n_jumps) = (struct usk_jump){ .kind = USK_JUMP,
+							      .of = of,
+							      .or_of = USK_NO_CLOCK,
+							      .after_local_ns = at.before_ns,
+							      .before_local_ns = at.after_ns,
+							      .size_lo_ns = size.lo_ns,
+							      .size_hi_ns = size.hi_ns };
+}
+
+/* Steps that the log knows, and by how much, with brackets of lines. */
+void usk_carried_steps(struct usk_clock *k, uint32_t clock, const struct party *y)
+{
+	for (size_t i = 1; i < y->carry->log.n_pieces; i++) {
+		const struct usk_set s = usk_carry_set(y->carry, i);
+		if (shows(s.by) && s.from_ns >= y->first_ns && s.to_ns <= y->last_ns) {
+			add_step(k, clock, (struct usk_gap){ s.from_ns, s.to_ns },
+				 (struct usk_raw){
+					 usk_saturate(-(usk_i128)s.shifted_ns - s.by.hi_ns),
+					 usk_saturate(-(usk_i128)s.shifted_ns - s.by.lo_ns) });
+		}
+	}
+}
+
+/* A bound of T at a knot. */
+static int64_t bound_of(const struct usk_knot *k, bool upper)
+{
+	return usk_saturate((usk_i128)k->local_ns + (upper ? k->hi_ns : k->lo_ns));
+}
+
+/* Where on the chord of two knots a bound reaches t. */
+static int64_t reaches(const struct usk_knot *k, bool upper, int64_t t)
+{
+	const int64_t from = bound_of(k, upper);
+	const usk_i128 rise = (usk_i128)bound_of(k + 1, upper) - from;
+	const usk_i128 by = ((usk_i128)t - from) * ((usk_i128)k[1].local_ns - k->local_ns);
+	return (int64_t)(k->local_ns + (upper ? usk_floor_div(by, rise) : usk_ceil_div(by, rise)));
+}
+
+/* Steps of the reference, by another clock's stamps: where T can have been there. */
+void usk_carried_reference_steps(struct usk_clock *k, const struct party *r)
+{
+	const size_t n = k->n_knots;
+	int64_t *most = usk_alloc(n + 1, sizeof *most), *least = usk_alloc(n + 1, sizeof *least);
+	for (size_t i = 0; i < n; i++) {
+		const int64_t t = bound_of(&k->knot[i], true);
+		most[i] = i && most[i - 1] > t ? most[i - 1] : t;
+	}
+	for (size_t i = n; i-- > 0;) {
+		const int64_t t = bound_of(&k->knot[i], false);
+		least[i] = i + 1 < n && least[i + 1] < t ? least[i + 1] : t;
+	}
+	for (size_t i = 1; i < r->carry->log.n_pieces; i++) {
+		const struct usk_set s = usk_carry_set(r->carry, i);
+		size_t a, b;
+		USK_FIRST(a, 0, n, most[a] >= s.from_ns);
+		USK_FIRST(b, 0, n, least[b] > s.to_ns);
+		if (shows(s.by) && a && a < n && b && b < n) {
+			add_step(k, k->reference,
+				 (struct usk_gap){ reaches(&k->knot[a - 1], true, s.from_ns - 1),
+						   reaches(&k->knot[b - 1], false, s.to_ns + 1) },
+				 (struct usk_raw){
+					 usk_saturate((usk_i128)s.shifted_ns + s.by.lo_ns),
+					 usk_saturate((usk_i128)s.shifted_ns + s.by.hi_ns) });
+		}
+	}
+	USK_FREE(most, least);
+}
