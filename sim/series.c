@@ -168,7 +168,7 @@ enum usk_status sim_series_read(const char *path, uint32_t host, struct sim_seri
 	}
 	status = usk_input_all(&in, err);
 	if (status) {
-		usk_fail_in(err, "%s", path);
+		usk_fail_in(status, err, "%s", path);
 	} else {
 		const char *text = (const char *)in.data;
 		status = read_lines(text, text + in.have, out, err);

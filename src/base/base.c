@@ -120,17 +120,17 @@ enum usk_status usk_fail(struct usk_err *err, enum usk_status code, uint64_t at,
 	return code;
 }
 
-void usk_fail_in(struct usk_err *err, const char *fmt, ...)
+enum usk_status usk_fail_in(enum usk_status status, struct usk_err *err, const char *fmt, ...)
 {
-	if (err) {
+	if (status && err) {
 		va_list ap;
 		va_start(ap, fmt);
 		char *context = usk_vformat(fmt, ap), *was = usk_strdup(err->msg);
 		va_end(ap);
 		snprintf(err->msg, sizeof err->msg, "%s: %s", context, was);
-		free(context);
-		free(was);
+		USK_FREE(context, was);
 	}
+	return status;
 }
 
 int usk_by_int64(const void *pa, const void *pb)

@@ -22,8 +22,10 @@ __extension__ typedef unsigned __int128 usk_u128;
 /** Format one sentence into err, if there is one, and return code: a failure is one statement. */
 enum usk_status usk_fail(struct usk_err *err, enum usk_status code, uint64_t at, const char *fmt,
 			 ...) __attribute__((format(printf, 4, 5)));
-/** Put "context: " before the sentence that is already in err, if there is one. */
-void usk_fail_in(struct usk_err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/** Put "context: " before the sentence of a failure, if err has one; returns the status, which may be
+ * USK_OK: then nothing is done. */
+enum usk_status usk_fail_in(enum usk_status status, struct usk_err *err, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /* Allocation that does not return on exhaustion. Sizes are checked against overflow. */
 void *usk_alloc(size_t n, size_t size);		/* zeroed */

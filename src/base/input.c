@@ -33,8 +33,7 @@ static enum usk_status spool(int from, const char *path, usk_sniff *sniff, int *
 	int to;
 	enum usk_status status = usk_scratch_file(&to, "cannot spool it to", err);
 	if (status) {
-		usk_fail_in(err, "%s", path);
-		return status;
+		return usk_fail_in(status, err, "%s", path);
 	}
 	uint8_t *block = usk_alloc(USK_IO_BLOCK, 1);
 	bool first = true;

@@ -380,7 +380,7 @@ enum usk_status usk_table_start(struct usk_table *b, const struct usk_table_kind
 	status = usk_csv_next_line(in, used, &b->line, err);
 	if (status) {
 		if (status == USK_EINPUT) {
-			usk_fail_in(err, "line 1");
+			usk_fail_in(status, err, "line 1");
 		}
 		return status;
 	}

@@ -13,10 +13,7 @@
 /* A temporary file that fails is the end: what was to be written would lack messages. */
 static void must_keep(const struct messages *m, enum usk_status status)
 {
-	if (status) {
-		usk_fail_in(&why, "%s: not written", m->what);
-		must(status);
-	}
+	must(usk_fail_in(status, &why, "%s: not written", m->what));
 }
 
 /* A message, and the epochs of its stamps. */

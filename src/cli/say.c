@@ -94,7 +94,7 @@ void must(enum usk_status status)
 void must_in(enum usk_status status, const char *context)
 {
 	if (status && context) {
-		usk_fail_in(&why, "%s", context);
+		usk_fail_in(status, &why, "%s", context);
 	}
 	must(status);
 }

@@ -203,9 +203,7 @@ enum usk_status task_scores(const struct task *t, const struct usk_clocks *c,
 		if (c->clock[i].quality != USK_REFERENCE) {
 			status = truth_compare(t->truth, c, i, &score[i], &why);
 		}
-		if (status) {
-			usk_fail_in(&why, "%s", args_string(t->args, "truth"));
-		}
+		usk_fail_in(status, &why, "%s", args_string(t->args, "truth"));
 	}
 	*out = status ? NULL : score;
 	return status;

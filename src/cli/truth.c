@@ -48,7 +48,7 @@ enum usk_status truth_open(const char *path, struct truth **out, struct usk_err 
 	}
 	status = usk_input_all(&in, err);
 	if (status) {
-		usk_fail_in(err, "%s", path);
+		usk_fail_in(status, err, "%s", path);
 	} else {
 		t->root = json_loadb((const char *)in.data, in.have, JSON_REJECT_DUPLICATES, &at);
 		t->clocks = json_object_get(t->root, "clock_ns");

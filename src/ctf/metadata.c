@@ -63,9 +63,7 @@ enum usk_status usk_ctf_metadata(const char *folder, char **text, struct usk_err
 			memcpy(out, in.data, n);
 		}
 	}
-	if (status) {
-		usk_fail_in(err, "%s", folder);
-	}
+	usk_fail_in(status, err, "%s", folder);
 	usk_input_close(&in);
 	if (status || !text) {
 		free(out);

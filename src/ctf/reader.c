@@ -245,9 +245,7 @@ static enum usk_status decode(struct usk_trace *t, uint64_t upto, struct usk_err
 	while (s->child && !status && usk_spool_count(s->spool, 0) < upto) {
 		size_t n = 0;
 		status = usk_ctf_read(s->child, item, COUNT(item), &n, err);
-		if (status) {
-			usk_fail_in(err, "%s", t->path);
-		}
+		usk_fail_in(status, err, "%s", t->path);
 		for (size_t i = 0; i < n && !status; i++) {
 			status = settle(t, &item[i], err);
 		}
@@ -333,7 +331,7 @@ static enum usk_status open_all(struct usk_trace *t, struct usk_err *err)
 	s->size = usk_ctf_size(s->in.folder, s->in.n);
 	status = usk_ctf_start(&s->in, &visitor, &s->child, err);
 	if (status && err && strncmp(err->msg, t->path, strlen(t->path)) != 0) {
-		usk_fail_in(err, "%s", t->path);
+		usk_fail_in(status, err, "%s", t->path);
 	}
 	return status;
 }

@@ -54,8 +54,7 @@ static enum usk_status open_log(struct parties *p, const char *row, struct usk_e
 	status = usk_clock_log_read(&in, &log, err);
 	usk_input_close(&in);
 	if (status) {
-		usk_fail_in(err, "%s", path);
-		return status;
+		return usk_fail_in(status, err, "%s", path);
 	}
 	if (y->carry) {
 		usk_clock_log_free(&log);

@@ -116,9 +116,7 @@ enum usk_status usk_delays_read(struct usk_input *in, struct delays *out, struct
 			}
 			free(scratch);
 		}
-		if (status) {
-			usk_fail_in(err, "line %llu", (unsigned long long)n);
-		}
+		usk_fail_in(status, err, "line %llu", (unsigned long long)n);
 	}
 	if (!status && in->lost) {
 		status = usk_fail(err, USK_EINPUT, 0, "%s", in->lost);
@@ -156,15 +154,13 @@ enum usk_status usk_delays_of(const char *text, struct delays *out, struct usk_e
 		if (!status) {
 			status = usk_delays_read(&in, out, err);
 			usk_input_close(&in);
-			if (status) {
-				usk_fail_in(err, "%s", text + 1);
-			}
+			usk_fail_in(status, err, "%s", text + 1);
 		}
 		return status;
 	}
 	status = usk_delay_model_parse(text, strlen(text), &out->model, err);
 	if (status) {
-		usk_fail_in(err, "--min-delay %s", text);
+		usk_fail_in(status, err, "--min-delay %s", text);
 		if (err) {
 			err->code = USK_EUSAGE;
 		}

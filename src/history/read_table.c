@@ -159,11 +159,8 @@ static enum usk_status stamp_of(struct reading *r, struct usk_csv_field clock, s
 		return USK_OK;
 	}
 	enum usk_status status = usk_cell_time(r->opt->read, clock, cell, ns, NULL, r->err);
-	if (status) {
-		usk_fail_in(r->err, "line %llu: %s", (unsigned long long)r->table.number,
-			    kind.column[column].name);
-	}
-	return status;
+	return usk_fail_in(status, r->err, "line %llu: %s", (unsigned long long)r->table.number,
+			   kind.column[column].name);
 }
 
 /* Without a status one that returned is ok, and of one that did not nothing is known. */
@@ -218,7 +215,8 @@ static enum usk_status read_rows(struct reading *r, struct usk_input *in)
 	for (bool more = true; !status;) {
 		status = usk_table_next(&r->table, in, &used, &more, r->err);
 		if (status == USK_EINPUT) {
-			usk_fail_in(r->err, "line %llu", (unsigned long long)r->table.number);
+			usk_fail_in(status, r->err, "line %llu",
+				    (unsigned long long)r->table.number);
 		}
 		if (status || !more) {
 			return status;

@@ -191,9 +191,7 @@ static enum usk_status start(struct usk_trace *t, struct usk_err *err)
 	status = odd ? usk_fail(err, USK_EINPUT, 0, "%s, which belongs to it, is no file", odd)
 		     : begin(s, err);
 	free(odd);
-	if (status) {
-		usk_fail_in(err, "%s", t->path);
-	}
+	usk_fail_in(status, err, "%s", t->path);
 	s->of = usk_alloc(s->world.n_processes, sizeof *s->of);
 	return status;
 }
@@ -250,7 +248,7 @@ static enum usk_status collectives(struct usk_trace *t, struct usk_collective *o
 		s->at += m;
 	}
 	if (status) {
-		usk_fail_in(err, "%s", t->path);
+		usk_fail_in(status, err, "%s", t->path);
 	} else if (!*n) {
 		usk_trace_finished(t, s->damage, s->remark);
 	}

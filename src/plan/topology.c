@@ -151,7 +151,7 @@ static enum usk_status read_lines(struct usk_input *in, struct topology *t, stru
 		header = true;
 		if (status) {
 			err->at = number;
-			usk_fail_in(err, "line %llu", (unsigned long long)number);
+			usk_fail_in(status, err, "line %llu", (unsigned long long)number);
 		}
 	}
 	if (!status && !header) {

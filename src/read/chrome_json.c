@@ -298,10 +298,7 @@ enum usk_status usk_chrome_start(struct usk_trace *t, struct usk_err *err)
 	for (size_t i = 0; i < CHROME_SAMPLES; i++) {
 		r->said[i].any = false;
 	}
-	if (status) {
-		usk_fail_in(err, "%s", t->path);
-	}
-	return status;
+	return usk_fail_in(status, err, "%s", t->path);
 }
 
 void usk_chrome_stop(struct usk_trace *t)
@@ -348,7 +345,7 @@ enum usk_status usk_chrome_feed(struct chrome *r, struct usk_err *err)
 	enum usk_status status = usk_input_need(&t->in, t->used, 1, err);
 	t->used = 0;
 	if (status) {
-		return usk_fail_in(err, "%s", t->path), status;
+		return usk_fail_in(status, err, "%s", t->path);
 	}
 	size_t n = t->in.have < FEED ? t->in.have : FEED;
 	r->fed_at = t->in.at;

@@ -556,8 +556,8 @@ enum usk_status usk_part_again(const struct usk_trace *from, struct usk_trace **
 	const struct reader_state *s = from->state;
 	struct usk_input in;
 	enum usk_status status = usk_input_again(&in, &from->in, err);
-	return status ? usk_fail_in(err, "%s", s->file),
-	       status : open_input(in, s->file, from->name, out, err);
+	return status ? usk_fail_in(status, err, "%s", s->file)
+		      : open_input(in, s->file, from->name, out, err);
 }
 
 bool usk_part_named(const struct usk_trace *t)

@@ -464,9 +464,7 @@ enum usk_status usk_span_read(struct usk_trace *t,
 		r->of_span -= r->of_span < r->at ? r->of_span : r->at;
 		r->at = r->settled = 0;
 		status = feed(t, err);
-		if (status) {
-			usk_fail_in(err, "%s", t->path);
-		}
+		usk_fail_in(status, err, "%s", t->path);
 		r->ended = t->done;
 	}
 	for (; !status && *n < cap && r->at < r->settled; r->at++) {

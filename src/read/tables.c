@@ -36,10 +36,7 @@ static enum usk_status start(struct usk_trace *t, struct usk_err *err)
 	enum usk_status status =
 		usk_table_start(&r->table, t->reader->table, &t->in, &t->used, err);
 	r->waits = false;
-	if (status) {
-		usk_fail_in(err, "%s", t->path);
-	}
-	return status;
+	return usk_fail_in(status, err, "%s", t->path);
 }
 
 static void stop(struct usk_trace *t)

@@ -114,7 +114,7 @@ static enum usk_status begin(struct usk_trace *t, const char *name, struct usk_t
 	t->name = name ? usk_strdup(name) : base_name(t->path);
 	enum usk_status status = t->reader ? USK_OK : usk_input_need(&t->in, 0, 4096, err);
 	if (status) {
-		usk_fail_in(err, "%s", t->path);
+		usk_fail_in(status, err, "%s", t->path);
 		goto fail;
 	}
 	if (!t->reader && !t->in.have) {
@@ -209,7 +209,7 @@ static enum usk_status of_input(const struct usk_input *in, const char *path, co
 	t->opt = opt ? *opt : (struct usk_read_options){ 0 };
 	enum usk_status status = usk_input_again(&t->in, in, err);
 	if (status) {
-		usk_fail_in(err, "%s", path);
+		usk_fail_in(status, err, "%s", path);
 		free(t);
 		return status;
 	}

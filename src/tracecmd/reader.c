@@ -130,8 +130,7 @@ static enum usk_status events(struct usk_trace *t, struct usk_event *out, size_t
 	struct state *s = t->state;
 	enum usk_status status = s->decoded ? USK_OK : decode(t, err);
 	if (status) {
-		usk_fail_in(err, "%s", t->path);
-		return status;
+		return usk_fail_in(status, err, "%s", t->path);
 	}
 	for (; *n < cap && s->at < s->n; s->at++) {
 		out[(*n)++] = s->side[s->at];

@@ -33,10 +33,7 @@ enum usk_status usk_retime_stamps(struct retime *t, const int64_t *local_ns, siz
 				  bool *repeats)
 {
 	enum usk_status status = usk_replay_undoable(t->map, local_ns, n, out, repeats, t->err);
-	if (status) {
-		usk_fail_in(t->err, "%s", t->path);
-	}
-	return status;
+	return usk_fail_in(status, t->err, "%s", t->path);
 }
 
 enum usk_status usk_retime_unfit(struct retime *t, uint64_t at, int64_t time_ns, const char *why)
@@ -153,9 +150,7 @@ enum usk_status usk_apply(const char *in, uint32_t clock, const struct usk_clock
 		return status;
 	}
 	status = usk_input_need(&t.in, 0, 4096, err);
-	if (status) {
-		usk_fail_in(err, "%s", in);
-	}
+	usk_fail_in(status, err, "%s", in);
 	if (!status && usk_is_otf2(t.in.data, t.in.have)) {
 		status = apply_otf2(&t, out);
 		usk_input_close(&t.in);

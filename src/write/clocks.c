@@ -32,9 +32,7 @@ enum usk_status usk_clocks_read(const char *path, struct usk_clocks **out, struc
 	if (!status) {
 		status = usk_clocks_from_json((const char *)in.data, in.have, out, err);
 	}
-	if (status) {
-		usk_fail_in(err, "%s", path);
-	}
+	usk_fail_in(status, err, "%s", path);
 	usk_input_close(&in);
 	return status;
 }

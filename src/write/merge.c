@@ -88,8 +88,7 @@ static enum usk_status read_batch(struct merge *m, struct source *s)
 	status = s->map ? usk_replay_undoable(s->map, local_ns, n, time_ns, repeats, m->err)
 			: USK_OK;
 	if (status) {
-		usk_fail_in(m->err, "%s", usk_trace_path(s->trace));
-		return status;
+		return usk_fail_in(status, m->err, "%s", usk_trace_path(s->trace));
 	}
 	for (size_t i = 0; i < n; i++) {
 		if (time_ns[i] < 0) {

@@ -272,9 +272,7 @@ enum usk_status usk_retime_otf2(struct retime *t, const char *out)
 	enum usk_status status = usk_folder_open(&f, out, t->opt && t->opt->force, t->err);
 	if (!status) {
 		status = fill(&j, stem, f.temporary);
-		if (status) {
-			usk_fail_in(t->err, "%s", t->path);
-		}
+		usk_fail_in(status, t->err, "%s", t->path);
 		status = status ? status : usk_folder_commit(&f, t->err);
 		usk_folder_close(&f);
 	}

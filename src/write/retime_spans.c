@@ -272,10 +272,7 @@ static enum usk_status take_span(void *ctx, const struct usk_span *s, const stru
 	usk_span_fill(&x->put, p, n);
 	status = (x->put.form->open ? usk_span_text_write : usk_span_proto_write)(&x->put, p, n,
 										  attributes);
-	if (status) {
-		usk_fail_in(x->put.t->err, "%s", x->put.t->path);
-	}
-	return status;
+	return usk_fail_in(status, x->put.t->err, "%s", x->put.t->path);
 }
 
 /* ---- what a user should know --------------------------------------------------------------- */
@@ -374,9 +371,7 @@ static enum usk_status run(struct spans *x)
 	status = judge(x);
 	if (!status && !x->put.form->open) {
 		status = usk_span_proto_end(&x->put);
-		if (status) {
-			usk_fail_in(t->err, "%s", t->path);
-		}
+		usk_fail_in(status, t->err, "%s", t->path);
 	}
 	status = status ? status : usk_input_need(&t->in, x->put.used, 1, t->err);
 	return status ? status : usk_retime_rest(t);

@@ -206,10 +206,8 @@ static enum usk_status correct(struct retimed *b, struct stamp *s)
 			s->epoch != SIZE_MAX
 				? usk_replay_in(t->map, s->epoch, &s->was_ns, 1, &s->now_ns, t->err)
 				: usk_replay_many(t->map, &s->was_ns, 1, &s->now_ns, t->err);
-		if (status) {
-			usk_fail_in(t->err, "%s: line %llu", t->path,
-				    (unsigned long long)b->table.number);
-		}
+		usk_fail_in(status, t->err, "%s: line %llu", t->path,
+			    (unsigned long long)b->table.number);
 	}
 	return status;
 }
@@ -341,8 +339,7 @@ static enum usk_status rows(struct retimed *b)
 	const struct usk_table_kind *kind = usk_table_sniff(t->in.data, t->in.have);
 	enum usk_status status = usk_table_start(table, kind, &t->in, &used, t->err);
 	if (status) {
-		usk_fail_in(t->err, "%s", t->path);
-		return status;
+		return usk_fail_in(status, t->err, "%s", t->path);
 	}
 	if (!table->json && !b->noting) {
 		header(b);

@@ -242,9 +242,7 @@ static enum usk_status correct(struct timeline *t, struct part *p, uint32_t cloc
 	}
 	status = map ? usk_replay_many(map, time_ns, n, time_ns, t->err) : USK_OK;
 	usk_replay_free(own);
-	if (status) {
-		usk_fail_in(t->err, "%s", path);
-	}
+	usk_fail_in(status, t->err, "%s", path);
 	for (size_t i = 0; i < n && first && !status; i++) {
 		earlier(t, clock, time_ns[i]);
 	}
