@@ -12,6 +12,7 @@
  * that may have been, the ends do not tell the extremes.
  */
 #include "flow/clock_log.h"
+#include "flow/flow.h"
 
 #include <stdlib.h>
 
@@ -222,5 +223,13 @@ struct usk_set usk_carry_set(const struct usk_carry *c, size_t piece)
 	usk_i128 back = behind < before && by.lo_ns < 0 ? -(usk_i128)by.lo_ns : 0;
 	out.from_ns = usk_saturate(before < behind ? before : behind - back);
 	out.to_ns = usk_saturate(before < behind ? behind : before + back);
+	/* An epoch's stamps end before it, and begin behind it. */
+	for (size_t i = 0; i < c->epochs->n && shift != shift_behind; i++) {
+		if (c->epochs->epoch[i].shift_ns == shift_behind) {
+			const struct usk_gap gap = usk_epoch_gap(c->epochs, i);
+			out.from_ns = gap.before_ns < before ? gap.before_ns : (int64_t)before;
+			out.to_ns = gap.after_ns > behind ? gap.after_ns : usk_saturate(behind);
+		}
+	}
 	return out;
 }

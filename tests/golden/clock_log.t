@@ -78,3 +78,10 @@ Truth: host1's estimate is off by at most 52.9 us; its band holds the truth thro
 # Both are steered by daemons as well: the bounds hold within the bracket of a step of the reference, too.
 $ unskew simulate -q -o steered --hosts 2 --format table --rate 5 --seconds 600 --drift-ppm 5,20 --offset 0,50ms --step host1@309s:-244567us --poll 6s --slew-ppm 99 --step host0@167s:21ms --clock-logs --seed 7; unskew sync steered/messages.csv --truth steered/truth.json --reference host0 --clock-log host0=steered/host0.clock.csv --clock-log host1=steered/host1.clock.csv | grep -o 'its band .*'
 its band holds the truth throughout.
+# In captures, of which the reference was set back: its stamps show that, and the bounds hold on either side of it.
+$ unskew simulate -q -o back --hosts 3 --rate 40 --seconds 60 --drift-ppm 5,20,-10 --offset 0,50ms,2s --step host1@18s:-4111969us --step host0@12s:-1279ms --poll 5s --slew-ppm 393 --clock-logs --seed 49; unskew sync back/host0.pcap back/host1.pcap back/host2.pcap --truth back/truth.json --reference host1 --clock-log host0=back/host0.clock.csv --clock-log host1=back/host1.clock.csv --clock-log host2=back/host2.clock.csv | grep -e '^host' -e Truth
+host0  bounded    1.4195349 s ± 51.2 us           -15.0 (-16.9 to -13.0)  5,842     5,882
+host1  reference  0                               0                       5,767     5,753
+host2  bounded    -1.8442127 s ± 51.4 us          -30.0 (-32.0 to -28.0)  5,953     5,927
+Truth: host0's estimate is off by at most 115 us; its band holds the truth throughout.
+Truth: host2's estimate is off by at most 115 us; its band holds the truth throughout.
