@@ -113,7 +113,8 @@ class Clock:
         a, b = rng.choice(calm)
         a = rng.randint(a, b - 6 * SECOND)
         b = min(b, a + rng.randint(4, 60) * SECOND)
-        return [m for m in moments if not a < m[0] < b]
+        left = [m for m in moments if not a < m[0] < b]
+        return left if len(left) > 10 else moments
 
     def write_log(self, rng, path):
         wide, late = rng.choice([30, 100, 5000]), rng.choice([0, 10**6, 9 * 10**8])
