@@ -282,29 +282,36 @@ static bool past(const struct course *c, int64_t u, int which, int64_t moment, b
 	return up ? at > moment : at < moment;
 }
 
-/* Where a part of T, from one corner to the next, passes moments at which what the reference showed
- * may jump: on either side of each. On the line between both corners it is there but for what all is
- * rounded by, so a few steps find it. */
-static void add_crossings(struct course *c, size_t i, int which, int64_t a, int64_t b,
-			  const int64_t *moment, size_t n)
+/* A part of T, from one corner to the next. */
+struct stretch {
+	size_t corner; /* the first */
+	int which;
+	int64_t from, to;
+};
+
+/* Where it passes moments at which what the reference showed may jump: on either side of each, and
+ * `beside` more. On the line between both corners it is there but for what all is rounded by, so a
+ * few steps find it. */
+static void add_crossings(struct course *c, const struct stretch *s, const int64_t *moment,
+			  size_t n, int beside)
 {
-	enum { STEPS = 64, BESIDE = 2 };
-	const bool up = a < b;
+	enum { STEPS = 64 };
+	const bool up = s->from < s->to;
 	size_t k;
-	USK_FIRST(k, 0, n, moment[k] >= (up ? a : b));
-	for (; k < n && moment[k] <= (up ? b : a); k++) {
-		const int64_t first = c->u[i], last = c->u[i + 1];
-		const usk_i128 d = (usk_i128)last - first, rise = (usk_i128)b - a;
+	USK_FIRST(k, 0, n, moment[k] >= (up ? s->from : s->to));
+	for (; k < n && moment[k] <= (up ? s->to : s->from); k++) {
+		const int64_t first = c->u[s->corner], last = c->u[s->corner + 1];
+		const usk_i128 d = (usk_i128)last - first, rise = (usk_i128)s->to - s->from;
+		const int64_t m = moment[k];
 		int64_t u = first;
-		u += rise ? (int64_t)usk_floor_div(d * ((usk_i128)moment[k] - a), rise) : 0;
-		for (int x = 0; x < STEPS && u > first && past(c, u - 1, which, moment[k], up);
-		     x++) {
+		u += rise ? (int64_t)usk_floor_div(d * ((usk_i128)m - s->from), rise) : 0;
+		for (int x = 0; x < STEPS && u > first && past(c, u - 1, s->which, m, up); x++) {
 			u--;
 		}
-		for (int x = 0; x < STEPS && u < last && !past(c, u, which, moment[k], up); x++) {
+		for (int x = 0; x < STEPS && u < last && !past(c, u, s->which, m, up); x++) {
 			u++;
 		}
-		for (int x = -BESIDE; x <= BESIDE; x++) {
+		for (int x = -1 - beside; x <= beside; x++) {
 			add(c, (usk_i128)u + x);
 		}
 	}
@@ -316,21 +323,27 @@ static void reference_corners(struct course *c)
 {
 	const size_t own = c->n;
 	struct at *t = usk_alloc(own + 1, sizeof *t);
-	int64_t *moment[2];
-	size_t n[2];
-	usk_carry_moments(c->reference->carry, moment, n);
+	struct usk_moments m;
+	usk_carry_moments(c->reference->carry, &m);
 	for (size_t i = 0; i < own; i++) {
 		t[i] = on_raw(c, c->u[i]);
 	}
 	for (size_t i = 0; i + 1 < own; i++) {
 		for (int which = 0; which < 3; which++) {
-			int64_t a = part_of(&t[i], which), b = part_of(&t[i + 1], which);
-			if (a != USK_NONE && b != USK_NONE) {
-				add_crossings(c, i, which, a, b, moment[which == 1], n[which == 1]);
+			const struct stretch s = { i, which, part_of(&t[i], which),
+						   part_of(&t[i + 1], which) };
+			if (s.from == USK_NONE || s.to == USK_NONE) {
+				continue;
+			}
+			if (which == 1) {
+				add_crossings(c, &s, m.at[USK_MIDDLE], m.n[USK_MIDDLE], 0);
+			} else {
+				add_crossings(c, &s, m.at[USK_AT_JUMPS], m.n[USK_AT_JUMPS], 1);
+				add_crossings(c, &s, m.at[USK_AT_LINES], m.n[USK_AT_LINES], 0);
 			}
 		}
 	}
-	USK_FREE(t, moment[0], moment[1]);
+	USK_FREE(t, m.at[0], m.at[1], m.at[2]);
 	settle(c);
 }
 

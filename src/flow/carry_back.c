@@ -180,21 +180,23 @@ struct usk_raw usk_carry_shows_between(const struct usk_carry *c, int64_t from_n
 	return all;
 }
 
-void usk_carry_moments(const struct usk_carry *c, int64_t *moment[2], size_t n[2])
+void usk_carry_moments(const struct usk_carry *c, struct usk_moments *out)
 {
 	const struct usk_clock_log *l = &c->log;
-	n[0] = 2 * l->n;
-	n[1] = l->n;
-	for (int i = 0; i < 2; i++) {
-		moment[i] = usk_grow(NULL, n[i] + 1, sizeof *moment[i]);
+	*out = (struct usk_moments){ .n = { 0 } };
+	for (int i = 0; i < USK_MOMENTS; i++) {
+		out->at[i] = usk_grow(NULL, 2 * l->n + 1, sizeof *out->at[i]);
 	}
 	for (size_t k = 0; k < l->n; k++) {
+		const bool jump = (k && l->cell[k - 1].jump) || (k + 1 < l->n && l->cell[k].jump);
+		const int kind = jump ? USK_AT_JUMPS : USK_AT_LINES;
 		const struct usk_raw at = at_line(l, k);
-		moment[0][2 * k] = at.lo_ns;
-		moment[0][2 * k + 1] = at.hi_ns;
-		moment[1][k] = usk_log_middle(&l->line[k]);
+		out->at[kind][out->n[kind]++] = at.lo_ns;
+		out->at[kind][out->n[kind]++] = at.hi_ns;
+		out->at[USK_MIDDLE][out->n[USK_MIDDLE]++] = usk_log_middle(&l->line[k]);
 	}
-	usk_sort_numbers(moment[0], n[0]);
+	usk_sort_numbers(out->at[USK_AT_JUMPS], out->n[USK_AT_JUMPS]);
+	usk_sort_numbers(out->at[USK_AT_LINES], out->n[USK_AT_LINES]);
 }
 
 /* By how much the clock was set forward before a piece: between these. */

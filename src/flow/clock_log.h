@@ -101,9 +101,14 @@ void usk_carry_each_shown(const struct usk_carry *c, int64_t raw_ns, usk_shown_f
 /** The least and the most of these. */
 struct usk_raw usk_carry_shows(const struct usk_carry *c, int64_t raw_ns);
 
-/** Moments of the raw clock, sorted, from one to the next of which what usk_carry_shows() tells is
- * straight, nearly; and what usk_carry_shown() does. Both to be freed. */
-void usk_carry_moments(const struct usk_carry *c, int64_t *moment[2], size_t n[2]);
+/* Moments of the raw clock, sorted, from one to the next of which what usk_carry_shows() tells is
+ * straight, and what usk_carry_shown() does. */
+enum { USK_AT_JUMPS, USK_AT_LINES, USK_MIDDLE, USK_MOMENTS };
+struct usk_moments {
+	int64_t *at[USK_MOMENTS]; /* to be freed */
+	size_t n[USK_MOMENTS];
+};
+void usk_carry_moments(const struct usk_carry *c, struct usk_moments *out);
 
 /** The same of all moments between two. */
 struct usk_raw usk_carry_shows_between(const struct usk_carry *c, int64_t from_ns, int64_t to_ns);
