@@ -301,8 +301,8 @@ struct sim_truth {
 	const char *broadcasts; /* the file's name, or NULL */
 };
 
-/** Clocks at moments start, end and a grid of 1000 steps between, and on both sides of each jump;
- * the jumps. */
+/** Clocks at moments start, end and a grid of 1000 steps between, where their rates change, and on both
+ * sides of each jump; the jumps. */
 enum usk_status sim_truth_json(const char *path, bool force, const struct sim_truth *t,
 			       struct usk_err *err);
 

@@ -426,8 +426,9 @@ const struct command cmd_simulate = {
 	.more = "DIR gets host0.pcap, host1.pcap and so on, messages.csv and truth.json. "
 		"messages.csv is the true message table, in stamps as recorded; its column "
 		"`unambiguous` is 1 where the captures tell which send a receive belongs to. "
-		"truth.json holds what every clock read at 1,001 moments of true time and on both "
-		"sides of every step; broadcasts.csv, who received each broadcast when. With "
+		"truth.json holds what every clock read at 1,001 moments of true time, where its "
+		"rate changes and on both sides of every step: between them it is straight to "
+		"off_ns; broadcasts.csv, who received each broadcast when. With "
 		"--collectives, collectives.csv has who came to each and went when, late.csv who "
 		"truly came last.",
 	.group = { &simulate_run, &simulate_clocks, &simulate_settings, &simulate_traffic, &simulate_cluster,

@@ -11,7 +11,8 @@
 
 struct truth {
 	json_t *root, *clocks;
-	size_t n; /* moments */
+	size_t n;	/* moments */
+	int64_t off_ns; /* between them a clock reads so much off the straight line at most */
 };
 
 static enum usk_status moments(const json_t *array, size_t n, const char *what, int64_t **out,
@@ -63,6 +64,11 @@ enum usk_status truth_open(const char *path, struct truth **out, struct usk_err 
 		}
 	}
 	usk_input_close(&in);
+	const char *off = json_string_value(json_object_get(t->root, "off_ns"));
+	if (!status && off &&
+	    (usk_parse_int(off, strlen(off), &t->off_ns, NULL) || t->off_ns < 0)) {
+		status = usk_fail(err, USK_EINPUT, 0, "%s: \"off_ns\" is not a time in ns", path);
+	}
 	if (status) {
 		truth_free(t);
 		t = NULL;
@@ -93,6 +99,7 @@ struct comparison {
 	const struct usk_map *map;
 	const struct usk_clock *clock; /* with the knots of one epoch */
 	uint32_t epoch;
+	int64_t off_ns; /* of both clocks */
 	struct truth_score *score;
 };
 
@@ -106,9 +113,12 @@ static int64_t outside_by(const struct usk_stamp *s, int64_t ref)
 	return outside > 0 ? outside : 0;
 }
 
-static void compare_at(struct comparison *c, const struct usk_stamp *s, int64_t local, int64_t ref)
+/* off_ns: the truth may be so far from what is said of it. */
+static void compare_at(struct comparison *c, const struct usk_stamp *s, int64_t local, int64_t ref,
+		       int64_t off_ns)
 {
 	int64_t outside = outside_by(s, ref);
+	outside = outside > off_ns ? outside - off_ns : 0;
 	if (outside > c->score->outside_ns) {
 		c->score->outside_ns = outside;
 	}
@@ -158,7 +168,7 @@ static enum usk_status compare_stamp(struct comparison *c, const int64_t *local_
 		}
 	}
 	if (any) {
-		compare_at(c, &s, local, nearest);
+		compare_at(c, &s, local, nearest, c->off_ns);
 	}
 	return status;
 }
@@ -172,7 +182,7 @@ static enum usk_status compare_all(struct comparison *c, const int64_t *local_ns
 		struct usk_stamp s;
 		status = usk_map_at(c->map, local_ns[i], &s, err);
 		if (!status) {
-			compare_at(c, &s, local_ns[i], ref_ns[i]);
+			compare_at(c, &s, local_ns[i], ref_ns[i], 0);
 		}
 	}
 	for (size_t k = 0, i = 0; k < c->clock->n_knots && !status; k++) {
@@ -232,9 +242,11 @@ static void correct_reference(const struct usk_clock *k, int64_t *ref_ns, size_t
 
 /* Moments of one epoch after the other. */
 static enum usk_status compare_epochs(const struct usk_clock *k, int64_t max_skew_e12,
-				      const int64_t *local_ns, const int64_t *ref_ns, size_t n,
-				      struct truth_score *score, struct usk_err *err)
+				      const struct truth *t, const int64_t *local_ns,
+				      const int64_t *ref_ns, struct truth_score *score,
+				      struct usk_err *err)
 {
+	const size_t n = t->n;
 	uint32_t *epoch = epochs_of(k, local_ns, n);
 	struct usk_clock one = *k;
 	enum usk_status status = USK_OK;
@@ -251,7 +263,8 @@ static enum usk_status compare_epochs(const struct usk_clock *k, int64_t max_ske
 			}
 		}
 		struct usk_map *map = usk_map_of_epoch(k, epoch[i], max_skew_e12);
-		struct comparison comparison = { map, &one, epoch[i], score };
+		struct comparison comparison = { map, &one, epoch[i],
+						 usk_saturate(2 * (usk_i128)t->off_ns), score };
 		if (map && to - i > 1) {
 			status = compare_all(&comparison, local_ns + i, ref_ns + i, to - i, err);
 		}
@@ -293,7 +306,7 @@ enum usk_status truth_compare(const struct truth *t, const struct usk_clocks *c,
 	}
 	out->known = true;
 	correct_reference(reference, ref_ns, t->n);
-	status = compare_epochs(k, c->max_skew_e12, local_ns, ref_ns, t->n, out, err);
+	status = compare_epochs(k, c->max_skew_e12, t, local_ns, ref_ns, out, err);
 	free(local_ns);
 	free(ref_ns);
 	return status;

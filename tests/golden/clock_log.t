@@ -83,5 +83,5 @@ $ unskew simulate -q -o back --hosts 3 --rate 40 --seconds 60 --drift-ppm 5,20,-
 host0  bounded    1.4195349 s ± 51.2 us           -15.0 (-16.9 to -13.0)  5,842     5,882
 host1  reference  0                               0                       5,767     5,753
 host2  bounded    -1.8442127 s ± 51.4 us          -30.0 (-32.0 to -28.0)  5,953     5,927
-Truth: host0's estimate is off by at most 115 us; its band holds the truth throughout.
-Truth: host2's estimate is off by at most 115 us; its band holds the truth throughout.
+Truth: host0's estimate is off by at most 121 us; its band holds the truth throughout.
+Truth: host2's estimate is off by at most 121 us; its band holds the truth throughout.

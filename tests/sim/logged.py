@@ -27,6 +27,7 @@ import tempfile
 
 sys.dont_write_bytecode = True  # the source tree stays as it is
 
+from asked import run
 from part import part
 
 E12 = 10**12
@@ -188,15 +189,6 @@ class Case:
             some += [t + d * self.rng.choice([1, 10**3, 10**6, 10**8, 10**9]) * self.rng.randint(1, 9)
                      for t in events for d in (-1, 1)]
         return [t for t in some if own[0] <= t <= own[-1]]
-
-
-def run(unskew, *args):
-    r = subprocess.run([unskew, *args], capture_output=True, encoding="utf-8", errors="replace", timeout=120)
-    if r.returncode < 0 or r.returncode > 3 or "Sanitizer" in r.stderr or "runtime error" in r.stderr:
-        raise AssertionError(f"{args[0]} crashed: status {r.returncode}: {r.stderr[:300]}")
-    if "failed its own check" in r.stderr + r.stdout:
-        raise AssertionError(f"{args[0]}: failed its own check")
-    return r
 
 
 def falls(entry):

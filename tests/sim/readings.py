@@ -18,6 +18,7 @@ import time
 
 sys.dont_write_bytecode = True  # the source tree stays as it is
 
+from asked import run
 from part import part
 
 SECOND = 10**9
@@ -122,13 +123,6 @@ class Case:
 				for t, packet in sorted(self.packets[c.name]):
 					ns = c.read(t)
 					f.write(struct.pack('<IIII', ns // SECOND, ns % SECOND // c.tick, len(packet), len(packet)) + packet)
-
-
-def run(*args):
-	r = subprocess.run(args, capture_output=True, text=True, timeout=120)
-	if not 0 <= r.returncode <= 3 or 'own check' in r.stderr:
-		raise AssertionError(f'{args[1]}: status {r.returncode}: {r.stderr[:300]}')
-	return r
 
 
 def told(case, entry, t):

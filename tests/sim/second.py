@@ -30,6 +30,7 @@ import tempfile
 
 sys.dont_write_bytecode = True  # the source tree stays as it is
 
+from asked import run
 from part import part
 
 NAMES = ["a", "b'", 'c"q"', "d,e", "f\tg", "h\u00e9\u4e16", "i" * 300, "j k", "-l", "m\\n", "n:7", "\u202eo", "=p"]
@@ -160,15 +161,6 @@ def options(rng, clocks):
         if rng.random() < 0.5:
             out += ["--to", str(c.exact(rng.randint(SPAN // 2, SPAN)))]
     return out
-
-
-def run(unskew, *args):
-    r = subprocess.run([unskew, *args], capture_output=True, encoding="utf-8", errors="replace", timeout=60)
-    if r.returncode < 0 or r.returncode > 3 or "Sanitizer" in r.stderr or "runtime error" in r.stderr:
-        raise AssertionError(f"{args[0]} crashed: status {r.returncode}: {r.stderr[:300]}")
-    if "failed its own check" in r.stderr + r.stdout:
-        raise AssertionError(f"{args[0]}: failed its own check")
-    return r
 
 
 def moment(clock, local, epoch, epochs):
