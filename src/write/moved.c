@@ -3,6 +3,7 @@
 #include "write/write.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* "+0.070000000 s" */
 static char *offset_text(int64_t ns)
@@ -20,6 +21,13 @@ static char *knot_text(const struct usk_knot *k)
 	char *offset = offset_text(k->offset_ns), *text = usk_format("%s at %s", offset, at);
 	free(offset);
 	return text;
+}
+
+bool usk_moved_before(const void *text, size_t n)
+{
+	static const char on[] = " put on the clock of ", by[] = " by unskew: ";
+	const char *at = n ? memmem(text, n, on, sizeof on - 1) : NULL;
+	return at && memmem(at, n - (size_t)(at - (const char *)text), by, sizeof by - 1);
 }
 
 static const char *reference_of(const struct usk_clocks *c, uint32_t clock)

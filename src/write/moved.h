@@ -20,6 +20,9 @@
  */
 char *usk_moved_mark(const struct usk_clocks *c, uint32_t clock);
 
+/** Does a description say so of stamps already? */
+bool usk_moved_before(const void *text, size_t n);
+
 /**
  * The comment of an interface. moved: what usk_moved_mark() said was not NULL. path: what holds
  * the stamps as recorded. comments: which packets have one. free() it.

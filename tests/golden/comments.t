@@ -25,3 +25,7 @@ stamps of host1 put on the clock of host0 by unskew: -0.070000161 s at 170000000
 $ unskew apply c.json t/host1.pcap -o x.pcap --comments some
 ! unskew: --comments: "some" is not known; did you mean none?
 ? 2
+# What was corrected before is corrected once more, as it may be right; that is said.
+$ unskew sync -q n/host0.pcapng n/host1.pcapng -o d.json; unskew apply -q d.json n/host1.pcapng -o once.pcapng; unskew apply d.json host1=once.pcapng -o twice.pcapng
+! Wrote twice.pcapng.
+! unskew: note: once.pcapng: unskew corrected stamps of host1 in it before, and moves them once more: right only if the corrections were found from this very file
