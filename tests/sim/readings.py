@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """readings.py UNSKEW [FIRST [COUNT]] - machines that only asked servers which nobody recorded, held against the truth
 
-Captures of two or three machines, none of which talks to another: they ask NTP and HTTP servers, which answer late,
+Captures of two or three machines, none of which talks to another: they ask NTP, PTP and HTTP servers, which answer late,
 not at all, twice, or by stamps that are coarse. Whatever packets hold, bands by --readings hold the truth, of the
 machines and of the servers' clocks. Clocks have constant rates; one may be stepped forward once, and then only what
 lies outside the bracket that is told is judged. Shares nothing with the simulator. A case is made by its seed alone.
@@ -49,10 +49,10 @@ class Case:
 		self.mean = draw.choice([1000, 100_000, 5_000_000])
 		self.servers = []
 		for i in range(draw.choice([1, 1, 2])):
-			kind = draw.choice(['ntp', 'ntp', 'http'])
+			kind = draw.choice(['ntp', 'ntp', 'http', 'ptp'])
 			precision = draw.choice([-25, -20, -10]) if kind == 'ntp' else 0
-			s = Clock(draw, f'{kind}:192.0.2.{i + 1}', draw.choice([1, 1000]) if kind == 'ntp' else SECOND)
-			s.tick = max(s.tick, SECOND >> -precision if precision else 1) if kind == 'ntp' else SECOND
+			name = f'{kind}:192.0.2.{i + 1}' if kind != 'ptp' else f'ptp:02000000000000{i + 1:02x}'
+			s = Clock(draw, name, {'ntp': max(draw.choice([1, 1000]), SECOND >> -precision), 'http': SECOND, 'ptp': 1}[kind])
 			s.precision, s.kind, s.number = precision, kind, i + 1
 			self.servers.append(s)
 		if draw.random() < 0.3:
@@ -79,6 +79,9 @@ class Case:
 		answered = received + draw.choice([1000, 10**6, 10**8])
 		left = answered + draw.randint(0, 100_000)
 		back = left + self.wait()
+		if s.kind == 'ptp':
+			self.ptp(c, s, sent, arrived, left, back, number)
+			return
 		question, answer = (self.ntp if s.kind == 'ntp' else self.http)(c, s, received, answered, number)
 		self.see(c, sent, question)
 		self.stamps[s.name] += [received, answered]
@@ -97,6 +100,21 @@ class Case:
 	@staticmethod
 	def stamp(ns):
 		return ((ns // SECOND + UNIX) << 32 | (ns % SECOND << 32) // SECOND) % 2**64
+
+	def ptp(self, c, s, sent, arrived, left, back, number):
+		"""A request and its response, a sync and what follows it, stamped where they pass the server's card."""
+		own, its = bytes([2, 0, 0, 0, 0, 0, 1, ord(c.name)]), bytes([2, 0, 0, 0, 0, 0, 0, s.number])
+		def message(kind, clock, flags, body):
+			head = struct.pack('>BBHBBHQI', kind, 2, 34 + len(body), 0, 0, flags, 0, 0) + clock + struct.pack('>HHBB', 1, number, 0, 0)
+			return head + body
+		def stamp(t):
+			ns = s.read(t)
+			return struct.pack('>HII', ns // SECOND >> 32, ns // SECOND & 0xffffffff, ns % SECOND)
+		self.stamps[s.name] += [arrived, left]
+		self.see(c, sent, self.udp(c, s, 319, 319, message(1, own, 0, bytes(10)), False))
+		self.see(c, arrived + self.wait(), self.udp(c, s, 320, 320, message(9, its, 0, stamp(arrived) + own + b'\0\1'), True))
+		self.see(c, back, self.udp(c, s, 319, 319, message(0, its, 0x200, bytes(10)), True))
+		self.see(c, back + self.wait(), self.udp(c, s, 320, 320, message(8, its, 0, stamp(left)), True))
 
 	def http(self, c, s, received, answered, number):
 		date = time.strftime('%a, %d %b %Y %H:%M:%S GMT', time.gmtime(s.read(self.draw.randint(received, answered)) // SECOND))
@@ -139,7 +157,7 @@ def judge(unskew, seed):
 	case = Case(seed)
 	case.write()
 	reference = case.draw.choice(case.clients)
-	r = run(unskew, 'sync', *(c.name + '.pcap' for c in case.clients), '--readings', 'ntp,http', '--reference', reference.name,
+	r = run(unskew, 'sync', *(c.name + '.pcap' for c in case.clients), '--readings', 'ntp,ptp,http', '--reference', reference.name,
 		'-o', 'clocks.json', '--force')
 	if r.returncode not in (0, 3):
 		raise AssertionError(f'sync: status {r.returncode}: {r.stderr[:300]}')
