@@ -120,8 +120,9 @@ class Case:
 		date = time.strftime('%a, %d %b %Y %H:%M:%S GMT', time.gmtime(s.read(self.draw.randint(received, answered)) // SECOND))
 		question = b'GET / HTTP/1.1\r\nHost: x\r\n\r\n'
 		answer = f'HTTP/1.1 200 OK\r\nDate: {date}\r\nContent-Length: 0\r\n\r\n'.encode()
-		port = 40000 + number
-		return self.tcp(c, s, port, 80, 1, 1, question, False), self.tcp(c, s, 80, port, 1, 1 + len(question), answer, True)
+		port, seq, ack = 40000 + number, self.draw.getrandbits(31), self.draw.getrandbits(31)
+		return (self.tcp(c, s, port, 80, seq, ack, question, False),
+			self.tcp(c, s, 80, port, ack, seq + len(question), answer, True))
 
 	def ip(self, c, s, protocol, body, back):
 		own, other = bytes([192, 0, 2, 100 + ord(c.name)]), bytes([192, 0, 2, s.number])
