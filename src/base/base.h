@@ -58,6 +58,9 @@ void usk_sort_rows(uint64_t *row, size_t n, size_t words);
 void usk_sort_by_key(void *item, void *room, size_t n, size_t size);
 /** Sort numbers; short lists without memory. */
 void usk_sort_numbers(int64_t *v, size_t n);
+/** Each becomes the most of it and all before, or the least of it and all behind: so they rise. */
+void usk_most_before(int64_t *v, size_t n);
+void usk_least_behind(int64_t *v, size_t n);
 
 /*
  * i becomes the first of from..to - 1 for which an expression in i holds, as it then does for all

@@ -96,6 +96,20 @@ void usk_sort_numbers(int64_t *v, size_t n)
 	free(key);
 }
 
+void usk_most_before(int64_t *v, size_t n)
+{
+	for (size_t i = 1; i < n; i++) {
+		v[i] = v[i - 1] > v[i] ? v[i - 1] : v[i];
+	}
+}
+
+void usk_least_behind(int64_t *v, size_t n)
+{
+	for (size_t i = n; i-- > 1;) {
+		v[i - 1] = v[i] < v[i - 1] ? v[i] : v[i - 1];
+	}
+}
+
 /* ---- by members --------------------------------------------------------------------------------- */
 
 static int compare_member(const struct usk_key *key, const void *a, const void *b)

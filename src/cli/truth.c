@@ -139,16 +139,6 @@ static void compare_at(struct comparison *c, const struct usk_stamp *s, int64_t 
 	}
 }
 
-/* The least that the clock shows from each moment on. */
-static int64_t *least_from(const int64_t *local_ns, size_t n)
-{
-	int64_t *least = usk_alloc(n, sizeof *least);
-	for (size_t i = n; i-- > 0;) {
-		least[i] = i + 1 < n && least[i + 1] < local_ns[i] ? least[i + 1] : local_ns[i];
-	}
-	return least;
-}
-
 /* A stamp from piece i on. One that the clock showed again, as it was set back unseen, is that of a
  * record, which nobody knows the truth of: the one that is nearest to the band. */
 static enum usk_status compare_stamp(struct comparison *c, const int64_t *local_ns,
@@ -177,7 +167,9 @@ static enum usk_status compare_all(struct comparison *c, const int64_t *local_ns
 				   const int64_t *ref_ns, size_t n, struct usk_err *err)
 {
 	enum usk_status status = USK_OK;
-	int64_t *least = least_from(local_ns, n);
+	int64_t *least = usk_alloc(n, sizeof *least); /* that it shows from each moment on */
+	memcpy(least, local_ns, n * sizeof *least);
+	usk_least_behind(least, n);
 	for (size_t i = 0; i < n && !status; i++) {
 		struct usk_stamp s;
 		status = usk_map_at(c->map, local_ns[i], &s, err);

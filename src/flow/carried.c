@@ -360,12 +360,11 @@ static int64_t over(int64_t t, int64_t u, int64_t more)
  * upper bound. */
 static void let_rise(struct at *t, size_t n)
 {
-	int64_t most = INT64_MAX, risen = INT64_MIN;
-	int64_t *cap = usk_alloc(n + 1, sizeof *cap);
-	for (size_t i = n; i-- > 0;) {
-		most = t[i].hi != USK_NONE && t[i].hi < most ? t[i].hi : most;
-		cap[i] = most;
+	int64_t risen = INT64_MIN, *cap = usk_alloc(n + 1, sizeof *cap);
+	for (size_t i = 0; i < n; i++) {
+		cap[i] = t[i].hi == USK_NONE ? INT64_MAX : t[i].hi;
 	}
+	usk_least_behind(cap, n);
 	for (size_t i = 0; i < n; i++) {
 		t[i].lo = t[i].lo < cap[i] ? t[i].lo : cap[i];
 		if (t[i].mid != USK_NONE) {

@@ -97,13 +97,11 @@ void usk_carried_reference_steps(struct usk_clock *k, const struct party *r)
 	const size_t n = k->n_knots;
 	int64_t *most = usk_alloc(n + 1, sizeof *most), *least = usk_alloc(n + 1, sizeof *least);
 	for (size_t i = 0; i < n; i++) {
-		const int64_t t = bound_of(&k->knot[i], true);
-		most[i] = i && most[i - 1] > t ? most[i - 1] : t;
+		most[i] = bound_of(&k->knot[i], true);
+		least[i] = bound_of(&k->knot[i], false);
 	}
-	for (size_t i = n; i-- > 0;) {
-		const int64_t t = bound_of(&k->knot[i], false);
-		least[i] = i + 1 < n && least[i + 1] < t ? least[i + 1] : t;
-	}
+	usk_most_before(most, n);
+	usk_least_behind(least, n);
 	for (size_t i = 1; i < r->carry->log.n_pieces; i++) {
 		const struct usk_set s = usk_carry_set(r->carry, i);
 		size_t a, b;

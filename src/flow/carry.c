@@ -299,21 +299,17 @@ struct usk_slopes usk_carry_slopes(const struct usk_carry *c, int64_t ns)
 {
 	const struct usk_clock_log *l = &c->log;
 	const int64_t raw = usk_raw_middle(usk_carry_raw(c, ns));
-	size_t p = 0;
-	while (p + 1 < l->n_pieces && usk_log_middle(&l->line[l->piece[p + 1].first]) <= raw) {
-		p++;
-	}
-	const struct usk_log_piece *x = &l->piece[p];
 	const bool behind = raw > usk_log_middle(&l->line[l->n - 1]);
 	if (behind || raw < usk_log_middle(&l->line[0])) {
 		return (struct usk_slopes){ l->beyond_e12[behind], l->beyond_e12[behind] };
 	}
-	size_t k = x->first;
-	while (k + 1 < x->last && usk_log_middle(&l->line[k + 1]) <= raw) {
-		k++;
+	const size_t line = usk_log_behind(l, raw) - 1, k = line - (line + 1 == l->n);
+	struct usk_log_cell cell = l->cell[k];
+	if (cell.jump) {
+		size_t p;
+		USK_FIRST(p, 0, l->n_pieces, l->piece[p].first > line);
+		cell = rates_at(l, p - 1, true);
 	}
-	bool inside_piece = x->last > x->first && raw <= usk_log_middle(&l->line[x->last]);
-	struct usk_log_cell cell = inside_piece ? l->cell[k] : rates_at(l, p, true);
 	return (struct usk_slopes){ cell.slow_e12, cell.fast_e12 };
 }
 

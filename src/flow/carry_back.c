@@ -31,9 +31,7 @@ static int64_t shift_of(const struct usk_carry *c, size_t line)
 int64_t usk_carry_shown(const struct usk_carry *c, int64_t raw_ns)
 {
 	const struct usk_clock_log *l = &c->log;
-	size_t lo;
-	USK_FIRST(lo, 1, l->n, usk_log_middle(&l->line[lo]) > raw_ns);
-	lo--;
+	const size_t behind = usk_log_behind(l, raw_ns), lo = behind - (behind > 0);
 	const struct usk_log_line *x = &l->line[lo];
 	usk_i128 d = (usk_i128)raw_ns - usk_log_middle(x);
 	if (d < 0 || lo + 1 == l->n || l->cell[lo].jump) {
@@ -127,8 +125,7 @@ static void shown_in(const struct usk_carry *c, size_t k, int64_t raw_ns, usk_sh
 void usk_carry_each_shown(const struct usk_carry *c, int64_t raw_ns, usk_shown_fn *take, void *ctx)
 {
 	const struct usk_clock_log *l = &c->log;
-	size_t from, to;
-	USK_FIRST(to, 0, l->n, usk_log_middle(&l->line[to]) > raw_ns);
+	size_t from, to = usk_log_behind(l, raw_ns);
 	/* Lines about as far away may lie on the other side. */
 	for (from = to; from && at_line(l, from - 1).hi_ns >= raw_ns;) {
 		from--;

@@ -89,6 +89,13 @@ static inline int64_t usk_raw_middle(struct usk_raw r)
 {
 	return (int64_t)(((usk_i128)r.lo_ns + r.hi_ns) >> 1);
 }
+/** The first line behind a moment of the raw clock. */
+static inline size_t usk_log_behind(const struct usk_clock_log *l, int64_t raw_ns)
+{
+	size_t i;
+	USK_FIRST(i, 0, l->n, usk_log_middle(&l->line[i]) > raw_ns);
+	return i;
+}
 /** Between which moments of the raw clock an unwrapped stamp was shown. O(log lines). */
 struct usk_raw usk_carry_raw(const struct usk_carry *c, int64_t ns);
 /** About what it showed at a moment of the raw clock, unwrapped; between two lines that it was set
@@ -100,6 +107,8 @@ typedef void usk_shown_fn(void *ctx, struct usk_raw shown);
 void usk_carry_each_shown(const struct usk_carry *c, int64_t raw_ns, usk_shown_fn *take, void *ctx);
 /** The least and the most of these. */
 struct usk_raw usk_carry_shows(const struct usk_carry *c, int64_t raw_ns);
+/** The same of all moments between two. */
+struct usk_raw usk_carry_shows_between(const struct usk_carry *c, int64_t from_ns, int64_t to_ns);
 
 /* Moments of the raw clock, sorted, from one to the next of which what usk_carry_shows() tells is
  * straight, and what usk_carry_shown() does. */
@@ -109,9 +118,6 @@ struct usk_moments {
 	size_t n[USK_MOMENTS];
 };
 void usk_carry_moments(const struct usk_carry *c, struct usk_moments *out);
-
-/** The same of all moments between two. */
-struct usk_raw usk_carry_shows_between(const struct usk_carry *c, int64_t from_ns, int64_t to_ns);
 
 /* Where a clock was set. */
 struct usk_set {

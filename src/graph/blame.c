@@ -91,15 +91,7 @@ static const struct usk_seen *next_near(const struct usk_work *w, const struct u
 					size_t *at)
 {
 	if (*at == w->n_seen) {
-		size_t lo = 0;
-		while (lo < *at) {
-			size_t mid = lo + (*at - lo) / 2;
-			if (w->seen[w->by_begin[mid].seen].from <= s->to) {
-				lo = mid + 1;
-			} else {
-				*at = mid;
-			}
-		}
+		USK_FIRST(*at, 0, w->n_seen, w->seen[w->by_begin[*at].seen].from > s->to);
 	}
 	return *at && w->by_begin[*at - 1].latest >= s->from ? &w->seen[w->by_begin[--*at].seen]
 							     : NULL;

@@ -439,19 +439,15 @@ void usk_calm_course_of(struct usk_calm_course *x, const struct usk_part *p, int
 	struct cuts forth = walk(own, false), back = walk(own, true);
 	x->cone = cone_of(w, wander_e12, &forth, &back);
 	w->outlook = usk_course_outlook(w, x->cone);
-	free(forth.cut);
-	free(back.cut);
+	USK_FREE(forth.cut, back.cut);
 	for (int b = 0; b < 2; b++) {
 		int64_t *most = usk_alloc(w->n + 1, sizeof *most);
 		int64_t *least = usk_alloc(w->n + 1, sizeof *least);
 		for (size_t i = 0; i < w->n; i++) {
-			int64_t t = stamp_of(w, i, b);
-			most[i] = i && most[i - 1] > t ? most[i - 1] : t;
+			most[i] = least[i] = stamp_of(w, i, b);
 		}
-		for (size_t i = w->n; i-- > 0;) {
-			int64_t t = stamp_of(w, i, b);
-			least[i] = i + 1 < w->n && least[i + 1] < t ? least[i + 1] : t;
-		}
+		usk_most_before(most, w->n);
+		usk_least_behind(least, w->n);
 		x->most[b] = most;
 		x->least[b] = least;
 	}

@@ -9,9 +9,6 @@
 #include "write/fields.h"
 #include "write/write.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* What usk_map_new() relies on. before: the knot to the left in the same epoch, or NULL. */
 static void check_knot(struct reader *r, const struct place *at, const struct usk_clock *k,
 		       const struct usk_knot *before, const struct usk_knot *x)
@@ -93,15 +90,11 @@ static void check_disturbed(struct reader *r, const struct place *up, const stru
 	}
 }
 
-/* Others need not write them: all that the skew limit allows. */
 static void check_slopes(struct reader *r, const struct place *up, const char *key,
-			 const struct usk_clock *k, struct usk_slopes *s)
+			 const struct usk_slopes *s)
 {
-	const int64_t limit = k->quality == USK_REFERENCE ? 0 : r->c->max_skew_e12;
-	struct place at = { up, key, 0 };
-	if (s->least_e12 == USK_NONE) {
-		*s = (struct usk_slopes){ -limit, limit };
-	} else if (s->least_e12 > s->most_e12) {
+	const struct place at = { up, key, 0 };
+	if (s->least_e12 > s->most_e12) {
 		usk_json_wrong(r, &at, NULL, "least_ppm <= most_ppm does not hold");
 	}
 }
@@ -130,6 +123,11 @@ static void check_beyond(struct reader *r, const struct place *up, const struct 
 static bool falls(struct usk_set_back b)
 {
 	return b.from_ns > b.to_ns;
+}
+
+static bool jump_falls(const struct usk_jump *j)
+{
+	return j->after_local_ns > j->before_local_ns;
 }
 
 /* Others need not say where epochs begin: between the ends of the jumps that lead to them, or at
@@ -167,27 +165,37 @@ static void find_set_backs(struct usk_clock *k)
 	}
 }
 
-void usk_clock_check(struct reader *r, const struct place *at, void *clock)
+/* What others need not write: all that the skew limit allows; of jumps whose, and where they end. */
+static void complete(const struct usk_clocks *c, struct usk_clock *k)
 {
-	struct usk_clock *k = clock;
+	const int64_t limit = k->quality == USK_REFERENCE ? 0 : c->max_skew_e12;
+	struct usk_slopes *const slopes[] = { &k->before, &k->after };
+	for (size_t i = 0; i < COUNT(slopes); i++) {
+		if (slopes[i]->least_e12 == USK_NONE) {
+			*slopes[i] = (struct usk_slopes){ -limit, limit };
+		}
+	}
+	for (size_t i = 0; i < k->n_jumps; i++) {
+		struct usk_jump *j = &k->jump[i];
+		j->of = j->of == USK_NO_CLOCK ? (uint32_t)(k - c->clock) : j->of;
+		if (j->end_epoch < j->epoch + jump_falls(j)) {
+			j->end_epoch = j->epoch + jump_falls(j);
+		}
+	}
+	find_set_backs(k);
+}
+
+static void check(struct reader *r, const struct place *at, const struct usk_clock *k)
+{
 	if (k->resolution_ns < 0) {
 		usk_json_wrong(r, at, "resolution_ns", "is negative");
 	}
-	check_slopes(r, at, "before", k, &k->before);
-	check_slopes(r, at, "after", k, &k->after);
+	check_slopes(r, at, "before", &k->before);
+	check_slopes(r, at, "after", &k->after);
 	check_knots(r, at, k);
 	check_beyond(r, at, k);
 	check_disturbed(r, at, k);
 	check_set_backs(r, at, k);
-	for (size_t i = 0; i < k->n_jumps; i++) { /* others need not say whose, nor where it ends */
-		struct usk_jump *j = &k->jump[i];
-		struct usk_set_back b = { j->after_local_ns, j->before_local_ns };
-		j->of = j->of == USK_NO_CLOCK ? (uint32_t)(k - r->c->clock) : j->of;
-		if (j->end_epoch < j->epoch + falls(b)) {
-			j->end_epoch = j->epoch + falls(b);
-		}
-	}
-	find_set_backs(k);
 	if (k->n_knots && k->knot[k->n_knots - 1].epoch > k->n_set_backs) {
 		usk_json_wrong(
 			r, at, "knots",
@@ -196,43 +204,28 @@ void usk_clock_check(struct reader *r, const struct place *at, void *clock)
 	}
 }
 
-static void *copy_of(const void *from, size_t n, size_t size)
+void usk_clock_check(struct reader *r, const struct place *at, void *clock)
 {
-	void *to = usk_alloc(n + 1, size);
-	if (n) {
-		memcpy(to, from, n * size);
-	}
-	return to;
-}
-
-/* As it would be read, but for what reading fills in. */
-static void check_own(struct reader *r, size_t i, struct usk_clock *read)
-{
-	const struct place list = { NULL, "clocks", 0 }, at = { &list, NULL, i };
-	const struct usk_clock own = *read;
-	read->jump = copy_of(own.jump, own.n_jumps, sizeof *own.jump);
-	read->set_back = copy_of(own.set_back, own.n_set_backs, sizeof *own.set_back);
-	usk_clock_check(r, &at, read);
-	bool same = read->n_set_backs == own.n_set_backs;
-	for (size_t k = 0; k < own.n_jumps; k++) {
-		same = same && read->jump[k].end_epoch == own.jump[k].end_epoch;
-	}
-	if (!same) {
-		usk_json_wrong(r, &at, "jumps", "fall where no epoch begins");
-	}
-	USK_FREE(read->jump, read->set_back);
+	complete(r->c, clock);
+	check(r, at, clock);
 }
 
 enum usk_status usk_clocks_sound(const struct usk_clocks *c, struct usk_err *err)
 {
 	struct usk_err why = { 0 };
-	struct usk_clocks read = *c;
-	struct reader r = { .c = &read, .err = &why };
-	read.clock = copy_of(c->clock, c->n_clocks, sizeof *c->clock);
+	struct reader r = { .err = &why };
+	const struct place list = { NULL, "clocks", 0 };
 	for (size_t i = 0; i < c->n_clocks; i++) {
-		check_own(&r, i, &read.clock[i]);
+		const struct place at = { &list, NULL, i };
+		const struct usk_clock *k = &c->clock[i];
+		check(&r, &at, k);
+		for (size_t n = 0; n < k->n_jumps; n++) { /* reading would make an epoch of it */
+			const struct usk_jump *j = &k->jump[n];
+			if (jump_falls(j) && (!k->n_set_backs || j->end_epoch == j->epoch)) {
+				usk_json_wrong(&r, &at, "jumps", "fall where no epoch begins");
+			}
+		}
 	}
-	free(read.clock);
 	return r.status ? usk_fail(err, r.status, 0,
 				   "the answer failed its own check, so nothing is written: %s; "
 				   "this is a defect of unskew: please report it",

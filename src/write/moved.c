@@ -5,6 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What a mark says between the names, and behind them. */
+#define MARK_ON " put on the clock of "
+#define MARK_BY " by unskew: "
+
 /* "+0.070000000 s" */
 static char *offset_text(int64_t ns)
 {
@@ -25,9 +29,8 @@ static char *knot_text(const struct usk_knot *k)
 
 bool usk_moved_before(const void *text, size_t n)
 {
-	static const char on[] = " put on the clock of ", by[] = " by unskew: ";
-	const char *at = n ? memmem(text, n, on, sizeof on - 1) : NULL;
-	return at && memmem(at, n - (size_t)(at - (const char *)text), by, sizeof by - 1);
+	const char *at = n ? memmem(text, n, MARK_ON, sizeof MARK_ON - 1) : NULL;
+	return at && memmem(at, n - (size_t)(at - (const char *)text), MARK_BY, sizeof MARK_BY - 1);
 }
 
 static const char *reference_of(const struct usk_clocks *c, uint32_t clock)
@@ -44,7 +47,7 @@ char *usk_moved_mark(const struct usk_clocks *c, uint32_t clock)
 		return NULL;
 	}
 	char *first = knot_text(&k->knot[0]);
-	char *mark = usk_format("stamps of %s put on the clock of %s by unskew: %s", k->name,
+	char *mark = usk_format("stamps of %s" MARK_ON "%s" MARK_BY "%s", k->name,
 				reference_of(c, clock), first);
 	free(first);
 	return mark;

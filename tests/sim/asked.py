@@ -1,6 +1,30 @@
 # SPDX-License-Identifier: MIT
-"""asked.py - a command of the program, run; that it crashes or calls its own answer wrong fails any test"""
+"""asked.py - a command of the program, run; that it crashes or calls its own answer wrong fails any test
+
+And what tests of many cases are told: which program, which cases, how many at a time, where those that fail are kept.
+"""
+import argparse
+import os
 import subprocess
+
+from part import part
+
+
+def options(usual):
+	p = argparse.ArgumentParser()
+	p.add_argument('unskew', type=os.path.abspath)
+	p.add_argument('--count', type=int, default=usual)
+	p.add_argument('--seed', type=int, default=1)
+	p.add_argument('--jobs', type=int, default=os.cpu_count())
+	p.add_argument('--keep', type=os.path.abspath)
+	o = p.parse_args()
+	o.seed, o.count = part(o.seed, o.count)
+	return o
+
+
+def in_memory():
+	"""A folder that costs no disk, where there is one."""
+	return '/dev/shm' if os.access('/dev/shm', os.W_OK) else None
 
 
 def run(unskew, *args):

@@ -13,7 +13,6 @@ are a second apart or late, or lack for a while, their readings wide or narrow; 
 the time or of a part, outside of which nothing happens. A case is made by its seed alone; --keep FOLDER writes those that fail.
 """
 
-import argparse
 import bisect
 import collections
 import csv
@@ -21,14 +20,14 @@ import json
 import multiprocessing
 import os
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
 
 sys.dont_write_bytecode = True  # the source tree stays as it is
 
-from asked import run
-from part import part
+from asked import in_memory, options, run
 
 E12 = 10**12
 SECOND = 10**9
@@ -292,31 +291,23 @@ def judge(unskew, seed):
 
 def trial(args):
     unskew, keep, seed = args
-    shm = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-    with tempfile.TemporaryDirectory(dir=shm) as folder:
+    with tempfile.TemporaryDirectory(dir=in_memory()) as folder:
         os.chdir(folder)
         try:
             out = judge(unskew, seed)
         except (AssertionError, subprocess.TimeoutExpired) as e:
             out = str(e), 0, 0
         if out[0] and keep:
-            os.system(f"mkdir -p {keep}/{seed} && cp * {keep}/{seed}")
+            shutil.copytree(folder, os.path.join(keep, str(seed)), dirs_exist_ok=True)
         os.chdir("/")
     return seed, *out
 
 
 def main():
-    p = argparse.ArgumentParser()
-    p.add_argument("unskew")
-    p.add_argument("--count", type=int, default=60)
-    p.add_argument("--seed", type=int, default=1)
-    p.add_argument("--jobs", type=int, default=os.cpu_count())
-    p.add_argument("--keep")
-    o = p.parse_args()
-    o.seed, o.count = part(o.seed, o.count)
-    unskew, failed, held, skipped = os.path.abspath(o.unskew), 0, 0, 0
+    o = options(60)
+    failed, held, skipped = 0, 0, 0
     with multiprocessing.Pool(o.jobs) as pool:
-        for seed, why, yes, no in pool.imap(trial, ((unskew, o.keep, s) for s in range(o.seed, o.seed + o.count))):
+        for seed, why, yes, no in pool.imap(trial, ((o.unskew, o.keep, s) for s in range(o.seed, o.seed + o.count))):
             failed, held, skipped = failed + bool(why), held + yes, skipped + no
             if why:
                 print(f"seed {seed}: {why}", flush=True)

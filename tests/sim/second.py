@@ -16,7 +16,6 @@ too: models, methods, minimum delays, a stretch of time, and anchors, which are 
 A case is made by its seed alone; --keep FOLDER writes the tables of those that fail.
 """
 
-import argparse
 import collections
 import csv
 import json
@@ -30,8 +29,8 @@ import tempfile
 
 sys.dont_write_bytecode = True  # the source tree stays as it is
 
-from asked import run
-from part import part
+import asked
+from asked import in_memory, run
 
 NAMES = ["a", "b'", 'c"q"', "d,e", "f\tg", "h\u00e9\u4e16", "i" * 300, "j k", "-l", "m\\n", "n:7", "\u202eo", "=p"]
 TICKS = [1, 1, 1, 1, 1000, 10**6, 4 * 10**6, 10**7, 15_625_000, 10**9]
@@ -303,11 +302,6 @@ def judge(unskew, rng, folder):
     return None, *counts
 
 
-def in_memory():
-    """A folder that costs no disk, where there is one."""
-    return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-
-
 def case(unskew, keep, seed):
     """(seed, what is wrong or None, why it was refused or None, islands held against the truth, and not)"""
     with tempfile.TemporaryDirectory(dir=in_memory()) as folder:
@@ -327,14 +321,7 @@ def work(args):
 
 
 def main():
-    p = argparse.ArgumentParser(description="Random tables of known truth, held against the answer.")
-    p.add_argument("unskew")
-    p.add_argument("--count", type=int, default=150)
-    p.add_argument("--seed", type=int, default=1)
-    p.add_argument("--jobs", type=int, default=os.cpu_count())
-    p.add_argument("--keep")
-    o = p.parse_args()
-    o.seed, o.count = part(o.seed, o.count)
+    o = asked.options(150)
     failed, held, unheld, refused = 0, 0, 0, collections.defaultdict(list)
     seeds = range(o.seed, o.seed + o.count)
     with multiprocessing.Pool(o.jobs) as pool:

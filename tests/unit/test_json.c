@@ -2,6 +2,7 @@
 /* clocks.json: there and back byte for byte, every key there, hostile texts answered in words. */
 #include "../part.h"
 #include "base/base.h"
+#include "write/write.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -557,13 +558,69 @@ static void test_damage(void **state)
 	usk_clocks_free(whole);
 }
 
+/* What is never to be written: one defect each. */
+static void spoil(struct usk_clocks *c, int which)
+{
+	struct usk_clock *k = &c->clock[1];
+	switch (which) {
+	case 0:
+		k->knot[1].offset_ns = k->knot[1].lo_ns = k->knot[0].offset_ns - 1000001;
+		break;
+	case 1:
+		k->knot[1].offset_ns = k->knot[1].hi_ns + 1;
+		break;
+	case 2:
+		k->knot[2].local_ns = k->knot[1].local_ns;
+		break;
+	case 3:
+		k->knot[1].epoch = 1;
+		break;
+	case 4:
+		k->stretch[0].to_ns = 6;
+		break;
+	case 5:
+		k->n_knots = 1;
+		break;
+	case 6:
+		k->before.most_e12 = k->before.least_e12 - 1;
+		break;
+	default: /* all else makes an epoch of it */
+		k->jump[1].end_epoch = 0;
+	}
+}
+
+/* An answer is sound where what is written of it is read as it was. */
+static void test_sound(void **state)
+{
+	(void)state;
+	for (int which = -1; which < 8; which++) {
+		struct usk_clocks *c = everything(), *read = NULL;
+		struct usk_err err = { .msg = "" };
+		if (which >= 0) {
+			spoil(c, which);
+		}
+		char *text = usk_clocks_to_json(c), *again = NULL;
+		if (!parse(text, &read, &err)) {
+			again = usk_clocks_to_json(read);
+		}
+		const bool same = again && !strcmp(text, again);
+		assert_int_equal(same, which < 0);
+		err.msg[0] = 0;
+		assert_int_equal(!usk_clocks_sound(c, &err), same);
+		assert_int_equal(strstr(err.msg, "failed its own check") != NULL, !same);
+		USK_FREE(text, again);
+		usk_clocks_free(c);
+		usk_clocks_free(read);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_beyond),
 		cmocka_unit_test(test_empty),	   cmocka_unit_test(test_foreign),
 		cmocka_unit_test(test_missing),	   cmocka_unit_test(test_edits),
-		cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_damage),	   cmocka_unit_test(test_sound),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
