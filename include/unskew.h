@@ -377,12 +377,14 @@ enum usk_order usk_before(const struct usk_stamp *a, const struct usk_stamp *b, 
 
 /* ---- the whole way --------------------------------------------------------- */
 
-/* What is known of two clocks besides their messages: at one moment a showed a_ns, and b showed
- * b_ns, give or take within_ns; both as recorded. */
+/* What is known of two clocks besides their messages, by its kind, one of the options that state
+ * such things. "anchor": at one moment a showed a_ns, and b showed b_ns, give or take within_ns;
+ * both as recorded. */
 struct usk_anchor {
 	const char *a, *b; /* names of two clocks */
 	int64_t a_ns, b_ns;
 	int64_t within_ns; /* not negative */
+	const char *kind;  /* NULL: "anchor" */
 };
 
 struct usk_sync_options {

@@ -31,6 +31,7 @@ class Anchor(C.Structure):
     _fields_ = [
         ("a", C.c_char_p), ("b", C.c_char_p),
         ("a_ns", C.c_int64), ("b_ns", C.c_int64), ("within_ns", C.c_int64),
+        ("kind", C.c_char_p),
     ]
 
 

@@ -126,6 +126,7 @@ def sync(
     to_ns: Optional[int] = None,
     min_delay: Optional[str] = None,
     anchors: Sequence[tuple] = (),
+    stated: Optional[Mapping] = None,
     tick_rate: Any = None,
     progress: Optional[Callable[[float, str], None]] = None,
 ) -> Clocks:
@@ -136,6 +137,8 @@ def sync(
     resolution, local, clock_of, clock_log, tick_rate
                what `unskew sync` takes as --resolution NAME=...: a dict or a list of such texts
     anchors    (clock a, its stamp, clock b, its stamp, within_ns): these two showed that at one moment
+    stated     what `unskew sync` takes as other options of such statements: {"OPTION": [(clock a, its stamp, clock b, its
+               stamp), ...]}, and within_ns where the option has ±D
     progress   called now and then with the share of the work done, 0 to 1, and what is being done
 
     All others are the options of `unskew sync` of the same name; left out, they have the same defaults. An answer that
@@ -143,7 +146,8 @@ def sync(
     """
     rows = {name: _rows(value, name) for name, value in (
         ("resolution", resolution), ("local", local), ("clock_of", clock_of), ("clock_log", clock_log))}
-    anchor = [Anchor(a.encode(), b.encode(), a_ns, b_ns, within) for a, a_ns, b, b_ns, within in anchors]
+    anchor = [Anchor(a.encode(), b.encode(), a_ns, b_ns, *within, kind=kind.encode())
+              for kind, states in [("anchor", anchors), *(stated or {}).items()] for a, a_ns, b, b_ns, *within in states]
     text = {name: value.encode() for name, value in (
         ("model", model), ("method", method), ("solve", solve), ("weights", weights), ("reference", reference),
         ("readings", readings), ("min_delay", min_delay)) if value is not None}

@@ -2,6 +2,7 @@
 /* The groups of options that several commands share; a command's own rows are in its file. */
 #include "cmd.h"
 #include "fit/estimator.h"
+#include "flow/stated.h"
 
 const struct option_group options_common = {
 	"Common",
@@ -134,10 +135,8 @@ const struct option_group options_delay = {
 const struct option_group options_anchor = {
 	"Anchors",
 	{
-		{ "anchor",
-		  "state that when clock A showed TIME, clock B showed TIME, give or take D: "
-		  "a@1700000000.5s=b@1700000003s+-20ms; ± may be written +-",
-		  TEXTS("A@TIME=B@TIME±D") },
+#define STATEMENT(name, option, form, within, help) { option, help, TEXTS(form) },
+		USK_STATEMENTS(STATEMENT)
 	},
 };
 

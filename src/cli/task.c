@@ -8,6 +8,7 @@
 #include "cmd.h"
 #include "units.h"
 #include "base/text.h"
+#include "flow/stated.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -96,14 +97,21 @@ static const char *find_within(const char *text, const char **duration)
 	return found;
 }
 
-static enum usk_status parse(const char *text, struct usk_anchor *out, struct usk_err *err)
+/*
+ * "A@TIME=B@TIME±D": names may hold = and @, times : and +, so what can be read in one way only is
+ * what was meant.
+ */
+static enum usk_status parse(const struct usk_statement_kind *kind, const char *text,
+			     struct usk_anchor *out, struct usk_err *err)
 {
-	const char *duration, *end = find_within(text, &duration);
+	const char *duration = "0s", *end = text + strlen(text);
+	end = kind->within ? find_within(text, &duration) : end;
 	const size_t n = end ? (size_t)(end - text) : 0;
 	enum usk_status status = USK_EUSAGE;
 	if (!end || !memchr(text, '=', n)) {
-		return usk_fail(err, USK_EUSAGE, 0, "should be A@TIME=B@TIME±D");
+		return usk_fail(err, USK_EUSAGE, 0, "should be %s", kind->form);
 	}
+	*out = (struct usk_anchor){ .kind = kind->option };
 	if (usk_parse_duration(duration, strlen(duration), &out->within_ns, err)) {
 		return USK_EUSAGE;
 	}
@@ -120,20 +128,23 @@ static enum usk_status parse(const char *text, struct usk_anchor *out, struct us
 	return status;
 }
 
-/*
- * --anchor A@TIME=B@TIME±D: names may hold = and @, times : and +, so what can be read in one way
- * only is what was meant.
- */
-static void take_anchors(const struct args *args, struct usk_sync_options *out)
+/* What is stated of clocks, kind by kind. */
+static void take_statements(const struct args *args, struct usk_sync_options *out)
 {
-	const char *const *row = args_list(args, "anchor", &out->n_anchors);
-	struct usk_anchor *anchor = kept(usk_alloc(out->n_anchors + 1, sizeof *anchor));
-	out->anchor = anchor;
-	for (size_t i = 0; i < out->n_anchors; i++) {
-		if (parse(row[i], &anchor[i], &why)) {
-			say_usage("--anchor %s: %s", row[i], why.msg);
+	static struct usk_anchor *all;
+	static size_t cap;
+	const struct usk_statement_kind *kind;
+	for (size_t k = 0; (kind = usk_statement_kind(k)); k++) {
+		size_t n;
+		const char *const *row = args_list(args, kind->option, &n);
+		for (size_t i = 0; i < n; i++) {
+			all = usk_room(all, out->n_anchors, &cap, sizeof *all);
+			if (parse(kind, row[i], &all[out->n_anchors++], &why)) {
+				say_usage("--%s %s: %s", kind->option, row[i], why.msg);
+			}
 		}
 	}
+	out->anchor = all;
 }
 
 void task_begin(struct task *t, const struct args *args)
@@ -142,8 +153,8 @@ void task_begin(struct task *t, const struct args *args)
 	t->options.progress = progress_show;
 	progress_start(args);
 	take_options(args, &t->options);
-	if (args_has(args, "anchor")) {
-		take_anchors(args, &t->options);
+	if (args_has(args, usk_statement_kind(0)->option)) {
+		take_statements(args, &t->options);
 	}
 }
 

@@ -11,6 +11,7 @@
 #include "flow/flow.h"
 #include "flow/clock_log.h"
 #include "flow/share.h"
+#include "flow/stated.h"
 #include "fit/group.h"
 
 #include "base/text.h"
@@ -268,61 +269,6 @@ uint32_t usk_party_find(const struct parties *p, const char *name)
 	return i < p->n ? i : USK_NO_CLOCK;
 }
 
-/* To the raw clocks, as exact as their logs are. */
-static void carry_anchor(const struct parties *p, struct usk_graph_anchor *y)
-{
-	int64_t *stamp[] = { &y->a_ns, &y->b_ns };
-	const uint32_t clock[] = { y->a, y->b };
-	for (int k = 0; k < 2; k++) {
-		const struct party *of = &p->party[clock[k]];
-		if (of->carry) {
-			struct usk_raw r = usk_carry_raw(of->carry, *stamp[k]);
-			*stamp[k] = usk_carried_to(of, *stamp[k]);
-			y->within_ns = usk_saturate((usk_i128)y->within_ns + r.hi_ns - r.lo_ns + 1);
-		}
-	}
-}
-
-static enum usk_status anchors(struct parties *p, struct usk_err *err)
-{
-	const struct usk_sync_options *o = p->opt;
-	p->stated = usk_alloc(2 * o->n_anchors + 1, sizeof *p->stated);
-	for (size_t i = 0; i < o->n_anchors; i++) {
-		const struct usk_anchor *x = &o->anchor[i];
-		uint32_t a = usk_party_find(p, x->a), b = usk_party_find(p, x->b);
-		if (a == USK_NO_CLOCK || b == USK_NO_CLOCK) {
-			return usk_fail(
-				err, USK_EUSAGE, 0,
-				"--anchor %s@...=%s@...: there is no clock \"%s\"; \"%s\" is one",
-				x->a, x->b, a == USK_NO_CLOCK ? x->a : x->b,
-				p->n ? p->party[0].name : "");
-		}
-		struct usk_graph_anchor y = { a, b, x->a_ns, x->b_ns, x->within_ns };
-		const char *wrong = a == b	       ? "names one clock twice"
-				    : x->within_ns < 0 ? "the uncertainty after ± is negative"
-						       : NULL;
-		bool far = !wrong && !(usk_is_time(x->a_ns) && usk_is_time(x->b_ns) &&
-				       usk_is_time(x->within_ns));
-		if (far) {
-			wrong = "is over 146 years";
-		} else if (!wrong && (!usk_party_unwrap(&p->party[a], &y.a_ns) ||
-				      !usk_party_unwrap(&p->party[b], &y.b_ns))) {
-			wrong = "one of the clocks was stepped backward and may have shown "
-				"that time twice; state a time that it showed once";
-		}
-		if (!wrong) {
-			carry_anchor(p, &y);
-			usk_stated_anchor(&y, (uint32_t)i, &p->stated[p->n_stated]);
-			p->n_stated += 2;
-		}
-		if (wrong) {
-			return usk_fail(err, far ? USK_ERANGE : USK_EUSAGE, 0,
-					"--anchor %s@...=%s@...: %s", x->a, x->b, wrong);
-		}
-	}
-	return USK_OK;
-}
-
 static enum usk_status settings(struct parties *p, struct usk_err *err)
 {
 	const struct usk_sync_options *o = p->opt;
@@ -383,7 +329,7 @@ static enum usk_status settings(struct parties *p, struct usk_err *err)
 		}
 	}
 	enum usk_status status = usk_carried_open(p, err);
-	return status ? status : anchors(p, err);
+	return status ? status : usk_stated_open(p, err);
 }
 
 static void party_free(struct party *y)

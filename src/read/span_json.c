@@ -6,7 +6,7 @@
  * Out   spans with their clocks and processes, once it is known whose they are
  * Why   files of spans are one value of gigabytes as well as a value a line: a parser that calls
  *       back holds neither (doc/dependencies.md has the rates of several)
- * Not   what objects mean (span_otlp.c, span_jaeger.c, span_zipkin.c)
+ * Not   what objects mean (span_otlp_keys.c, span_jaeger.c, span_zipkin.c)
  *
  * Where places are wanted (usk_trace.take_span), what the parser has consumed when it calls back is
  * where the token ends. Nothing tells where a value begins; its key ends before it, and only blanks

@@ -3,9 +3,9 @@
  * span_otlp_json.c - spans as OpenTelemetry's collector writes them to files
  *
  * In    OTLP as JSON: an object a line, or one alone
- * Out   spans, as span_otlp.c has them
+ * Out   spans, as span_otlp_keys.c has them
  * Why   what the collector's file exporter writes unless it is told otherwise
- * Not   what objects mean (span_otlp.c), protobuf (span_otlp_proto.c)
+ * Not   what objects mean (span_otlp_keys.c), protobuf (span_otlp_proto.c)
  */
 #include "read/span_json.h"
 #include "read/span_otlp.h"

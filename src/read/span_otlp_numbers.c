@@ -5,7 +5,7 @@
  * In    a field's number and type, and the object that it stands in; the first bytes of a file
  * Out   the key that JSON has for it; is it a file of such objects?
  * Why   protobuf has no magic number: only lengths that fit into one another tell
- * Not   what keys mean (span_otlp.c)
+ * Not   what keys mean (span_otlp_keys.c)
  */
 #include "base/bytes.h"
 #include "read/span_otlp.h"

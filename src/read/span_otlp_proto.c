@@ -4,9 +4,9 @@
  *
  * In    TracesData: one, or any number, each with its length in 4 bytes, the highest first, as the
  *       collector's file exporter writes them with `format: proto`
- * Out   spans, as span_otlp.c has them
+ * Out   spans, as span_otlp_keys.c has them
  * Why   half of the bytes of JSON, or less; a message may be hundreds of MB, and none is ever held
- * Not   what objects mean (span_otlp.c), which number is which field (span_otlp_numbers.c)
+ * Not   what objects mean (span_otlp_keys.c), which number is which field (span_otlp_numbers.c)
  *
  * Messages of metrics and logs may be among them. They nest the same way, and nothing says what
  * they are: what should be a span and has neither a span's ids nor its start is none.

@@ -5,7 +5,7 @@
  * In    values by their meaning, in the order of a file
  * Out   spans with their clocks and processes, once it is known whose they are
  * Why   the same for all formats
- * Not   how they are encoded (span_json.c, span_otlp_proto.c), which objects are spans (span_otlp.c,
+ * Not   how they are encoded (span_json.c, span_otlp_proto.c), which objects are spans (span_otlp_keys.c,
  *       span_jaeger.c, span_zipkin.c)
  */
 #include "read/span_parts.h"

@@ -59,8 +59,8 @@ An inversion is a causality violation: a message received before it was sent, by
 Note: noise.binpb: damaged: 271 bytes in 2 places, the first at byte 1078, were skipped
 Note: the bounds are valid if the callee's span ended before the caller's in 5 calls: some SDKs end it after the answer was sent, which shows only where other spans leave no room for it
 # What is some other protobuf is no trace.
-$ printf '\n\003abc\022\004\001\002\003\004' >other.binpb; unskew check other.binpb 2>&1 | cut -c 1-78
-unskew: other.binpb: unknown format: unskew reads captures (pcapng, pcap), spa
+$ printf '\n\003abc\022\004\001\002\003\004' >other.binpb; unskew check other.binpb 2>&1 | cut -c 1-49
+unskew: other.binpb: unknown format: unskew reads
 # Re-timed as protobuf: what is said of each span is what its JSON is given, and lengths fit.
 $ unskew apply proto.json $DATA/otlp.binpb -o out.binpb; unskew check out.binpb; unskew apply -q json.json $DATA/otlp.jsonl -o out.jsonl
 direction  messages  inversions  min delay  median      p99      max

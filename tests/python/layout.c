@@ -48,7 +48,7 @@ int main(void)
 	AT(usk_stamp, reference_ns), AT(usk_stamp, lo_ns), AT(usk_stamp, hi_ns);
 	STRUCT(usk_anchor);
 	AT(usk_anchor, a), AT(usk_anchor, b), AT(usk_anchor, a_ns), AT(usk_anchor, b_ns);
-	AT(usk_anchor, within_ns);
+	AT(usk_anchor, within_ns), AT(usk_anchor, kind);
 	STRUCT(usk_notes);
 	AT(usk_notes, note), AT(usk_notes, n), AT(usk_notes, partial);
 	options();

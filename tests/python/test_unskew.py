@@ -60,6 +60,14 @@ class Case(unittest.TestCase):
 
 
 class Plain(Case):
+    def test_statements(self):
+        one_way = unskew.Messages(*zip(*[r for r in rows() if r[0] == "client"]))
+        tie = ("client", START, "server", server(START), 1_000_000_000)
+        anchored = unskew.sync(one_way, reference="client", anchors=[tie])
+        self.assertEqual(anchored["server"].quality, "bounded")
+        self.assertEqual(unskew.sync(one_way, reference="client", stated={"anchor": [tie]}).to_json(), anchored.to_json())
+        self.refused(unskew.UsageError, "guess.*nothing of that kind", unskew.sync, one_way, stated={"guess": [tie]})
+
     def test_layout(self):
         structs = {"usk_err": "Err", "usk_msg": "Msg", "usk_stamp": "Stamp", "usk_anchor": "Anchor", "usk_notes": "Notes",
                    "usk_read_options": "ReadOptions", "usk_sync_options": "SyncOptions",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * span_otlp.c - what OTLP means, however it is encoded
+ * span_otlp_keys.c - what OTLP means, however it is encoded
  *
  * In    objects of OTLP, by the names that their fields have in JSON; also as Tempo answers, with
  *       "batches"
