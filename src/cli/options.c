@@ -136,8 +136,7 @@ const struct option_group options_anchor = {
 	"Anchors",
 	{
 #define STATEMENT(name, option, form, within, help) { option, help, TEXTS(form) },
-		USK_STATEMENTS(STATEMENT)
-	},
+		USK_STATEMENTS(STATEMENT) },
 };
 
 const struct option_group options_log = {
