@@ -345,26 +345,32 @@ static void pin_missed(struct usk_drawing *d, const struct line line[2])
 	}
 }
 
-/* Lines by a share of the width; then the knots of all of them. More than most, or up to `few`, are
- * counted only, as they are drawn anew. */
-static void draw(struct usk_drawing *d, int64_t share, size_t most, size_t few,
-		 const struct kept *kept)
+/* Lines by a share of the width, and the knots of all of them. false: more than most, and what was
+ * drawn before still stands. */
+static bool draw(struct usk_drawing *d, int64_t share, size_t most, const struct kept *kept)
 {
 	struct line line[2] = { { NULL, 0 }, { NULL, 0 } };
 	/* The last resort, a knot for each event, may be fewer. */
 	bool last_resort = kept->both && !kept->sure && d->n_gates <= most;
 	struct places all = draw_lines(d, share, last_resort ? SIZE_MAX : most, kept, line);
-	d->n_knots = most + 1;
+	struct usk_drawing now = *d;
+	now.knot = NULL;
 	if (all.n) {
-		set_knots(d, &line[0], &line[1], kept->both ? &kept->wish : NULL, &all);
+		set_knots(&now, &line[0], &line[1], kept->both ? &kept->wish : NULL, &all);
 		if (kept->both && !kept->sure) {
-			pin_missed(d, line);
+			pin_missed(&now, line);
 		}
 	}
-	if (d->n_knots > few && d->n_knots <= most) {
-		usk_hold_bounds(d);
+	bool good = all.n && now.n_knots <= most;
+	if (good) {
+		usk_hold_bounds(&now);
+		free(d->knot);
+		*d = now;
+	} else {
+		free(now.knot);
 	}
 	USK_FREE(line[0].p, line[1].p, all.x);
+	return good;
 }
 
 enum { NEAR = 768, NEARER = 32, FAR = 24, FEW_KNOTS = 128, MOST_KNOTS = 1 << 14 };
@@ -381,27 +387,22 @@ static int64_t far_share(const struct usk_work *w, uint32_t k)
  * near brings half as many. Returns the share. */
 static int64_t draw_near(struct usk_drawing *d, const struct kept *kept)
 {
-	int64_t share = NEAR, far = far_share(d->w, d->clock);
-	draw(d, share, FEW_KNOTS, 0, kept);
-	if (d->n_knots <= FEW_KNOTS) {
+	int64_t share = NEAR, next = NEAR, far = far_share(d->w, d->clock);
+	if (draw(d, share, FEW_KNOTS, kept)) {
 		return share;
 	}
-	/* Where these are not few either, no share in between brings it down to few. */
-	draw(d, far, MOST_KNOTS, FEW_KNOTS, kept);
-	if (d->n_knots <= FEW_KNOTS) {
-		do {
-			share = share / 2 > far ? share / 2 : far;
-			draw(d, share, FEW_KNOTS, 0, kept);
-		} while (d->n_knots > FEW_KNOTS && share > far);
+	while (next / 2 > far) {
+		next /= 2;
+	}
+	for (; next < NEAR && draw(d, next, FEW_KNOTS, kept); next *= 2) {
+		share = next;
+	}
+	if (share < NEAR) {
 		return share;
 	}
-	for (share = far; d->n_knots > MOST_KNOTS;) {
+	/* Where that is not few no share in between brings it down to few. */
+	for (share = far; !draw(d, share, share > 1 ? MOST_KNOTS : SIZE_MAX, kept);) {
 		share /= 2;
-		draw(d, share, MOST_KNOTS, 0, kept);
-		if (d->n_knots > MOST_KNOTS && share == 1) {
-			draw(d, share, SIZE_MAX, 0, kept);
-			break;
-		}
 	}
 	return share;
 }
@@ -432,7 +433,7 @@ void usk_draw_knots(struct usk_drawing *d)
 	struct kept kept = keep(d);
 	struct usk_drawn now = { .sum = sum_of(d, &kept) };
 	if (d->drawn->sum == now.sum) {
-		draw(d, d->drawn->share, SIZE_MAX, 0, &kept);
+		draw(d, d->drawn->share, SIZE_MAX, &kept);
 	} else {
 		now.share = draw_near(d, &kept);
 		*d->drawn = now;

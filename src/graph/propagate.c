@@ -274,9 +274,10 @@ void usk_sweeps_end(struct usk_sweeps *s)
 {
 	for (int i = 0; i < 2; i++) {
 		USK_FREE(s->side[i].t, s->side[i].todo, s->side[i].marks, s->side[i].look,
-			 s->side[i].changed);
+			 s->side[i].pairs, s->side[i].changed);
 	}
-	USK_FREE(s->place, s->event, s->since, s->node, s->news, s->pairs_of, s->ends, s);
+	USK_FREE(s->place, s->event, s->since, s->node, s->news, s->pairs_of, s->ends, s->of_event,
+		 s->pair_at, s);
 }
 
 void usk_sweeps_all(struct usk_sweeps *s)
@@ -308,7 +309,7 @@ static void sort_pairs(struct usk_sweeps *s)
 	struct usk_work *w = s->w;
 	uint32_t *rank = usk_alloc(w->n_clocks, sizeof *rank);
 	struct usk_pairwise *sorted = usk_grow(NULL, w->n_pairwise + 1, sizeof *sorted);
-	s->ends = usk_grow(s->ends, w->n_pairwise + 1, sizeof *s->ends);
+	s->ends = usk_grow(NULL, w->n_pairwise + 1, sizeof *s->ends);
 	for (uint32_t n = 0; n < w->n_clocks; n++) {
 		rank[w->outwards[n]] = n;
 	}
@@ -330,9 +331,33 @@ static void sort_pairs(struct usk_sweeps *s)
 	free(rank);
 }
 
+/* Which pairs an event is in. */
+static void list_pairs(struct usk_sweeps *s)
+{
+	const size_t n = s->w->n, pairs = s->w->n_pairwise;
+	uint32_t *at = s->of_event = usk_alloc(n + 2, sizeof *at);
+	s->pair_at = usk_grow(NULL, 2 * pairs + 1, sizeof *s->pair_at);
+	s->n_pair_marks = (uint32_t)(pairs / 64 + 1);
+	for (size_t i = 0; i < pairs; i++) {
+		at[s->ends[i].a + 2]++;
+		at[s->ends[i].b + 2]++;
+	}
+	for (size_t k = 0; k < n; k++) {
+		at[k + 2] += at[k + 1];
+	}
+	for (uint32_t i = 0; i < pairs; i++) {
+		s->pair_at[at[s->ends[i].a + 1]++] = i;
+		s->pair_at[at[s->ends[i].b + 1]++] = i;
+	}
+}
+
 void usk_sweeps_pairs(struct usk_sweeps *s)
 {
 	sort_pairs(s);
+	list_pairs(s);
+	for (int i = 0; i < 2; i++) {
+		s->side[i].pairs = usk_alloc(s->n_pair_marks, sizeof *s->side[i].pairs);
+	}
 	for (uint32_t k = 0; k < s->w->n; k++) {
 		s->side[0].todo[k] |= RECENT;
 		s->side[1].todo[k] |= RECENT;

@@ -72,16 +72,15 @@ static inline void visit_back(struct usk_side *b, uint32_t k)
 	}
 }
 
+/* What pair i says of the bounds of both its events. */
 static inline void compare(struct usk_side *b, size_t i)
 {
 	const struct usk_sweeps *s = b->s;
+	const struct usk_pairwise *p = &s->w->pairwise[i];
 	uint32_t from = b->upper ? s->ends[i].b : s->ends[i].a;
 	uint32_t to = b->upper ? s->ends[i].a : s->ends[i].b;
-	if ((b->todo[from] | b->todo[to]) & (RECENT | OLD)) {
-		const struct usk_pairwise *p = &s->w->pairwise[i];
-		pass(b, from, to, p->least, TELL_ALL);
-		pass(b, to, from, -p->most, TELL_ALL);
-	}
+	pass(b, from, to, p->least, TELL_ALL);
+	pass(b, to, from, -p->most, TELL_ALL);
 }
 
 void usk_sweep(struct usk_side *b)
@@ -110,7 +109,10 @@ void usk_sweep_outwards(struct usk_side *b)
 	for (size_t n = 0; n < w->n_clocks; n++) {
 		uint32_t k = w->outwards[n];
 		for (size_t i = s->pairs_of[n]; i < s->pairs_of[n + 1]; i++) {
-			compare(b, i);
+			uint8_t todo = b->todo[s->ends[i].a] | b->todo[s->ends[i].b];
+			if (todo & RECENT || usk_is_marked(b->pairs, (uint32_t)i)) {
+				compare(b, i);
+			}
 		}
 		for (uint32_t i = w->first[k]; i < w->first[k + 1] && k != w->reference; i++) {
 			visit_forth(b, s->place[i]);
@@ -149,20 +151,39 @@ static void fold(struct usk_side *b, const struct usk_fold *f)
 	narrow(b, to, most, TELL_ALL);
 }
 
-/* Out from the reference, and back. */
-static void compare_all(struct usk_side *b)
+static inline void mark_pairs(struct usk_side *b, uint32_t k)
 {
-	const size_t pairs = b->s->w->n_pairwise, n = b->s->w->n;
-	uint8_t *todo = b->todo;
-	for (size_t i = 0; i < pairs; i++) {
-		compare(b, i);
+	const struct usk_sweeps *s = b->s;
+	if (b->todo[k] & RECENT) {
+		b->todo[k] &= (uint8_t)~RECENT;
+		for (uint32_t n = s->of_event[k]; n < s->of_event[k + 1]; n++) {
+			usk_mark(b->pairs, s->pair_at[n]);
+		}
 	}
-	for (size_t i = pairs; i-- > 0;) {
-		compare(b, i);
+}
+
+static inline void compare_marked(struct usk_side *b, uint32_t i)
+{
+	compare(b, i);
+	mark_pairs(b, b->s->ends[i].a);
+	mark_pairs(b, b->s->ends[i].b);
+	/* What it says of the one leaves nothing to say of the other. */
+	usk_unmark(b->pairs, i);
+}
+
+/* Out from the reference, and back. */
+static void compare_pairs(struct usk_side *b)
+{
+	const struct usk_sweeps *s = b->s;
+	for (uint32_t k = 0; k < s->w->n; k++) {
+		mark_pairs(b, k);
 	}
-	for (size_t k = 0; k < n; k++) {
-		uint8_t old = todo[k] & RECENT ? OLD : 0;
-		todo[k] = (todo[k] & (uint8_t) ~(RECENT | OLD)) | old;
+	for (uint32_t i = 0; (i = usk_next_mark(b->pairs, s->n_pair_marks, i)) != USK_NO_MARK; i++) {
+		compare_marked(b, i);
+	}
+	for (uint32_t i = (uint32_t)s->w->n_pairwise;
+	     i && (i = usk_last_mark(b->pairs, i - 1)) != USK_NO_MARK;) {
+		compare_marked(b, i);
 	}
 }
 
@@ -171,5 +192,7 @@ void usk_sweep_folds_and_pairs(struct usk_side *b)
 	for (size_t k = 0; k < b->s->w->n_folds; k++) {
 		fold(b, &b->s->w->fold[k]);
 	}
-	compare_all(b);
+	if (b->s->w->n_pairwise) {
+		compare_pairs(b);
+	}
 }

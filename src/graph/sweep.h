@@ -12,9 +12,9 @@
 #include "graph/work.h"
 
 /* What may move an event: its neighbour before, the one behind, its peer. What did not change since
- * moves nothing again. RECENT, OLD: it was moved since the last look at pairs began, ended.
- * TOUCHED: it was moved, but nobody was told yet. */
-enum { BEFORE = 1, BEHIND = 2, PEER = 4, ALL = 7, RECENT = 8, OLD = 16, TOUCHED = 32 };
+ * moves nothing again. RECENT: it was moved since its pairs were marked. TOUCHED: it was moved, but
+ * nobody was told yet. */
+enum { BEFORE = 1, BEHIND = 2, PEER = 4, ALL = 7, RECENT = 8, TOUCHED = 16 };
 
 /* An event, and the cell behind it. Others by their places; USK_NO_EVENT: none. */
 struct usk_swept {
@@ -31,6 +31,7 @@ struct usk_side {
 	uint8_t *todo;	 /* by place, as all that follows */
 	uint64_t *marks; /* who has something to do */
 	uint64_t *look;	 /* who was moved since bounds were last seen not to cross */
+	uint64_t *pairs; /* of w->pairwise those with an event that was moved since they were compared */
 	bool *changed;	 /* by clock: a bound of it was */
 	bool moved;
 };
@@ -49,6 +50,9 @@ struct usk_sweeps {
 	struct {
 		uint32_t a, b;
 	} * ends; /* of w->pairwise, by place: most of them say nothing new */
+	uint32_t n_pair_marks;
+	uint32_t *of_event; /* [n + 1] by place: where its pairs begin in pair_at */
+	uint32_t *pair_at;
 };
 
 static inline void usk_sweep_todo(struct usk_side *b, uint32_t k, uint8_t what)
