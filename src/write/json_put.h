@@ -40,6 +40,11 @@ void usk_json_put_object(struct usk_json_out *o, struct usk_json_inner inner);
 void usk_json_item(struct usk_json_out *o);
 void usk_json_member(struct usk_json_out *o, const char *key);
 
+/** Items of a list, apart: a text to put some into, at that indent, and what it holds behind those
+ * before. It is begun anew where it held others, and its owner's to free. */
+void usk_json_piece(struct usk_json_out *piece, size_t indent, bool first);
+void usk_json_append(struct usk_json_out *o, const struct usk_json_out *piece);
+
 /** A string of ns; null for USK_NONE. */
 void usk_json_put_ns(struct usk_json_out *o, int64_t ns);
 /** Any other value that is no list and no object. It is given away. */
