@@ -185,16 +185,18 @@ static void store_both(struct usk_sweeps *s)
 /* ---- what changed ------------------------------------------------------------------------------
  */
 
-/* The cell behind an event that is not its clock's last. */
 static void set_cell(struct usk_sweeps *s, uint32_t k)
 {
 	const struct usk_work *w = s->w;
-	uint32_t i = s->event[k], behind = s->node[k].behind;
-	usk_i128 d = (usk_i128)w->x[i + 1] - w->x[i], least, most;
-	least = usk_cell_least(w, i, d, &least) ? least : -USK_INF;
-	most = usk_cell_most(w, i, d, &most) ? -most : -USK_INF;
-	s->side[0].rise[behind].forth = s->side[1].rise[k].back = least;
-	s->side[0].rise[k].back = s->side[1].rise[behind].forth = most;
+	struct usk_swept *at = &s->node[k];
+	uint32_t i = s->event[k];
+	usk_i128 d = at->behind == USK_NO_EVENT ? 0 : (usk_i128)w->x[i + 1] - w->x[i];
+	if (!usk_cell_least(w, i, d, &at->least)) {
+		at->least = -USK_INF;
+	}
+	if (!usk_cell_most(w, i, d, &at->most)) {
+		at->most = USK_INF;
+	}
 }
 
 struct cells {
@@ -206,8 +208,7 @@ static void set_some(void *ctx, size_t from, size_t to)
 {
 	const struct cells *c = ctx;
 	for (size_t k = from; k < to; k++) {
-		const struct usk_swept *at = &c->s->node[k];
-		if (at->behind != USK_NO_EVENT && (!c->changed || c->changed[at->run])) {
+		if (!c->changed || c->changed[c->s->node[k].run]) {
 			set_cell(c->s, (uint32_t)k);
 		}
 	}
@@ -259,7 +260,6 @@ struct usk_sweeps *usk_sweeps_begin(struct usk_work *w)
 	for (int i = 0; i < 2; i++) {
 		s->side[i] = (struct usk_side){ .s = s, .upper = i };
 		s->side[i].t = usk_grow(NULL, n, sizeof *s->side[i].t);
-		s->side[i].rise = usk_grow(NULL, n, sizeof *s->side[i].rise);
 		s->side[i].todo = usk_grow(NULL, n, sizeof *s->side[i].todo);
 		s->side[i].marks = usk_alloc(s->n_marks, sizeof *s->side[i].marks);
 		s->side[i].look = usk_alloc(s->n_marks, sizeof *s->side[i].look);
@@ -273,8 +273,8 @@ struct usk_sweeps *usk_sweeps_begin(struct usk_work *w)
 void usk_sweeps_end(struct usk_sweeps *s)
 {
 	for (int i = 0; i < 2; i++) {
-		USK_FREE(s->side[i].t, s->side[i].rise, s->side[i].todo, s->side[i].marks,
-			 s->side[i].look, s->side[i].pairs, s->side[i].changed);
+		USK_FREE(s->side[i].t, s->side[i].todo, s->side[i].marks, s->side[i].look,
+			 s->side[i].pairs, s->side[i].changed);
 	}
 	USK_FREE(s->place, s->event, s->since, s->node, s->news, s->pairs_of, s->ends, s->of_event,
 		 s->pair_at, s);

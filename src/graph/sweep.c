@@ -45,11 +45,13 @@ static inline void meet(struct usk_side *b, uint32_t k)
 
 static inline void visit_forth(struct usk_side *b, uint32_t k)
 {
-	uint32_t before = b->s->node[k].before;
+	const struct usk_swept *node = b->s->node;
+	uint32_t before = node[k].before;
 	uint8_t what = b->todo[k];
 	done(b, k, BEFORE | PEER);
 	if (what & BEFORE && before != USK_NO_EVENT) {
-		pass(b, before, k, b->rise[k].forth, TELL_PEER | TELL_BEHIND);
+		const struct usk_swept *cell = &node[before];
+		pass(b, before, k, b->upper ? -cell->most : cell->least, TELL_PEER | TELL_BEHIND);
 	}
 	if (what & PEER) {
 		meet(b, k);
@@ -58,11 +60,12 @@ static inline void visit_forth(struct usk_side *b, uint32_t k)
 
 static inline void visit_back(struct usk_side *b, uint32_t k)
 {
-	uint32_t behind = b->s->node[k].behind;
+	const struct usk_swept *cell = &b->s->node[k];
 	uint8_t what = b->todo[k];
 	done(b, k, BEHIND | PEER);
-	if (what & BEHIND && behind != USK_NO_EVENT) {
-		pass(b, behind, k, b->rise[k].back, TELL_PEER | TELL_BEFORE);
+	if (what & BEHIND && cell->behind != USK_NO_EVENT) {
+		pass(b, cell->behind, k, b->upper ? cell->least : -cell->most,
+		     TELL_PEER | TELL_BEFORE);
 	}
 	if (what & PEER) {
 		meet(b, k);

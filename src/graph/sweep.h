@@ -16,16 +16,11 @@
  * nobody was told yet. */
 enum { BEFORE = 1, BEHIND = 2, PEER = 4, ALL = 7, RECENT = 8, TOUCHED = 16 };
 
-/* An event; others by their places; USK_NO_EVENT: none. */
+/* An event, and the cell behind it. Others by their places; USK_NO_EVENT: none. */
 struct usk_swept {
+	usk_i128 least, most; /* T rises by so much over the cell; -USK_INF, USK_INF: any */
 	uint32_t before, behind, peer;
 	uint32_t run : 31, sent : 1;
-};
-
-/* By how much a bound rises to an event from the one before it, and to it from the one behind;
- * -USK_INF: nobody knows. */
-struct usk_rises {
-	usk_i128 forth, back;
 };
 
 /* Bounds of one side; upper ones are mirrored, so that both are raised. */
@@ -33,7 +28,6 @@ struct usk_side {
 	struct usk_sweeps *s;
 	bool upper;
 	usk_i128 *t;	 /* -USK_INF: none */
-	struct usk_rises *rise;
 	uint8_t *todo;	 /* by place, as all that follows */
 	uint64_t *marks; /* who has something to do */
 	uint64_t *look;	 /* who was moved since bounds were last seen not to cross */
