@@ -178,7 +178,8 @@ static void compare_pairs(struct usk_side *b)
 	for (uint32_t k = 0; k < s->w->n; k++) {
 		mark_pairs(b, k);
 	}
-	for (uint32_t i = 0; (i = usk_next_mark(b->pairs, s->n_pair_marks, i)) != USK_NO_MARK; i++) {
+	for (uint32_t i = 0; (i = usk_next_mark(b->pairs, s->n_pair_marks, i)) != USK_NO_MARK;
+	     i++) {
 		compare_marked(b, i);
 	}
 	for (uint32_t i = (uint32_t)s->w->n_pairwise;

@@ -31,8 +31,9 @@ struct usk_side {
 	uint8_t *todo;	 /* by place, as all that follows */
 	uint64_t *marks; /* who has something to do */
 	uint64_t *look;	 /* who was moved since bounds were last seen not to cross */
-	uint64_t *pairs; /* of w->pairwise those with an event that was moved since they were compared */
-	bool *changed;	 /* by clock: a bound of it was */
+	uint64_t *
+		pairs; /* of w->pairwise those with an event that was moved since they were compared */
+	bool *changed; /* by clock: a bound of it was */
 	bool moved;
 };
 
