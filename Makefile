@@ -27,7 +27,7 @@ SEED ?= 1
 PREFIX ?= /usr/local
 RECORDED ?= ../shared/data
 
-.PHONY: all demo check san fuzz bench papers sim campaign soak faults mutants bless fmt fmt-check doc install uninstall wheel deb dist tidy cover clean help
+.PHONY: all demo check san fuzz bench papers sim campaign soak faults mutants bless answers fmt fmt-check doc install uninstall wheel deb dist tidy cover clean help
 
 all: $(BUILD)/build.ninja ## build the library, build/unskew and the manual
 	@ninja -C $(BUILD) $(NINJAFLAGS)
@@ -100,6 +100,11 @@ example: ## the worked example anew, doc/example.md and its pictures: RECORDED=f
 
 bless: all ## accept the present output of golden tests: make bless T=name, or all of them
 	@tests/golden/run.sh bless $(BUILD)/unskew $(if $(filter command,$(origin T)),$(T))
+
+answers: ## accept the present answers of tests/answers, and print which are others than before
+	@tools/need.sh check
+	@tools/build_tests.sh $(BUILD) $(MESON_FLAGS)
+	@tests/answers/answers.py $(BUILD)/unskew --bless --write-otf2 $(BUILD)/tests/sim/write_otf2
 
 fmt: ## lay out the C files
 	@tools/need.sh fmt

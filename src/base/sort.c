@@ -81,7 +81,9 @@ void usk_sort_by_key(void *item, void *room, size_t n, size_t size)
 void usk_sort_numbers(int64_t *v, size_t n)
 {
 	if (n < SHORT) {
-		qsort(v, n, sizeof *v, usk_by_int64);
+		if (n > 1) { /* of none there is no array either, and qsort() wants one */
+			qsort(v, n, sizeof *v, usk_by_int64);
+		}
 		return;
 	}
 	/* Negative ones before the others. */

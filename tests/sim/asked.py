@@ -27,10 +27,15 @@ def in_memory():
 	return '/dev/shm' if os.access('/dev/shm', os.W_OK) else None
 
 
+def demand_whole(command, status, text):
+	"""That it did not crash, and did not call its own answer wrong."""
+	if status < 0 or status > 3 or 'Sanitizer' in text or 'runtime error' in text:
+		raise AssertionError(f'{command} crashed: status {status}: {text[:300]}')
+	if 'failed its own check' in text:
+		raise AssertionError(f'{command}: {text.strip()[:300]}')
+
+
 def run(unskew, *args):
 	r = subprocess.run([unskew, *args], capture_output=True, encoding='utf-8', errors='replace', timeout=120)
-	if r.returncode < 0 or r.returncode > 3 or 'Sanitizer' in r.stderr or 'runtime error' in r.stderr:
-		raise AssertionError(f'{args[0]} crashed: status {r.returncode}: {r.stderr[:300]}')
-	if 'failed its own check' in r.stderr + r.stdout:
-		raise AssertionError(f'{args[0]}: {r.stderr.strip()[:300]}')
+	demand_whole(args[0], r.returncode, r.stderr + r.stdout)
 	return r

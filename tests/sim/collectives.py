@@ -132,4 +132,5 @@ def main():
 	sys.exit(failed > 0 or not decided)
 
 
-main()
+if __name__ == '__main__':
+	main()

@@ -394,4 +394,5 @@ def main():
 	sys.exit(bool(wrong) or not messages)
 
 
-main()
+if __name__ == '__main__':
+	main()

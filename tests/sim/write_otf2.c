@@ -272,7 +272,9 @@ static bool begin(const char *folder, const char *name)
 	OTF2_Archive_OpenEvtFiles(all.archive);
 	OTF2_Archive_OpenDefFiles(all.archive);
 	all.defs = OTF2_Archive_GetGlobalDefWriter(all.archive);
-	OTF2_GlobalDefWriter_WriteSystemTreeNode(all.defs, 0, string("node"), string("machine"),
+	/* Strings have numbers in the order of their calls: two in one call have any. */
+	uint32_t kind = string("machine");
+	OTF2_GlobalDefWriter_WriteSystemTreeNode(all.defs, 0, string("node"), kind,
 						 OTF2_UNDEFINED_SYSTEM_TREE_NODE);
 	return true;
 }

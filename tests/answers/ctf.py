@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: MIT
+"""ctf.py - CTF traces of machines that send each other messages, in packets, by counters of their own"""
+import os
+import struct
+
+METADATA = '''/* CTF 1.8 */
+typealias integer { size = 16; align = 8; } := u16;
+typealias integer { size = 32; align = 8; } := u32;
+typealias integer { size = 64; align = 8; } := u64;
+env { hostname = "%s"; };
+trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 magic; u32 stream_id; }; };
+clock { name = c; freq = %d; offset_s = %d; offset = %d; };
+typealias integer { size = 64; align = 8; map = clock.c.value; } := stamp;
+stream {
+	id = 0;
+	packet.context := struct { u64 content_size; u64 packet_size; stamp timestamp_begin; stamp timestamp_end; u16 cpu_id; };
+	event.header := struct { u16 id; stamp timestamp; };
+};
+event { id = 0; name = "app:tx"; stream_id = 0; fields := struct { string to; u32 number; u32 bytes; }; };
+event { id = 1; name = "app:rx"; stream_id = 0; fields := struct { string me; u32 number; }; };
+event { id = 2; name = "app:idle"; stream_id = 0; fields := struct { u16 level; }; };
+'''
+
+
+class Machine:
+	def __init__(self, draw, name):
+		self.name, self.hz = name, draw.choice([10**9, 10**9, 24_000_000, 2_400_000_000])
+		self.seconds, self.part = 1_700_000_000 + draw.randrange(-5, 5), draw.randrange(self.hz)
+		self.begun, self.drift = draw.randrange(10**12), draw.uniform(-4e-5, 4e-5)
+		self.events = [[], []]
+
+	def stamp(self, t):
+		return self.begun + (t + int(t * self.drift)) * self.hz // 10**9
+
+	def log(self, cpu, t, number, payload):
+		self.events[cpu].append((self.stamp(t), struct.pack('<HQ', number, self.stamp(t)) + payload))
+
+	def write(self, draw):
+		os.mkdir(self.name)
+		with open(f'{self.name}/metadata', 'w') as f:
+			f.write(METADATA % (self.name, self.hz, self.seconds, self.part))
+		for cpu, events in enumerate(self.events):
+			events.sort()
+			with open(f'{self.name}/stream_{cpu}', 'wb') as f:
+				while events:
+					size = draw.choice([1, 30, 100])
+					part, events = events[:size], events[size:]
+					body = b''.join(e for _, e in part)
+					bits = (8 + 34 + len(body)) * 8
+					f.write(struct.pack('<IIQQQQH', 0xc1fc1fc1, 0, bits, bits, part[0][0], part[-1][0], cpu) + body)
+
+
+def write(draw):
+	"""(names of the folders, what has to be said of them)"""
+	machines = [Machine(draw, name) for name in 'abc'[:draw.choice([2, 2, 3])]]
+	least = draw.choice([3000, 200_000])
+	for number in range(draw.choice([30, 200])):
+		x, y = draw.sample(machines, 2)
+		t = number * 10**7 + draw.randrange(10**7)
+		to = f'{y.name}'.encode() + b'\0'
+		x.log(draw.randrange(2), t, 0, to + struct.pack('<II', number, draw.choice([64, 1500])))
+		y.log(draw.randrange(2), t + least + int(draw.expovariate(1 / least)), 1, to + struct.pack('<I', number))
+		if draw.random() < 0.3:
+			x.log(draw.randrange(2), t + 5000, 2, struct.pack('<H', number))
+	for m in machines:
+		m.write(draw)
+	return [m.name for m in machines], ['--send', 'app:tx{to,number}', '--recv', 'app:rx{me,number}']

@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: MIT
+"""inputs.py - what the answers' table is asked of: random traces of every kind, each made by its seed alone
+
+Most are the cases of tests/sim without their judges. What a generator there draws otherwise from now on are other
+inputs, of which the table says so. INPUTS has them by name.
+"""
+import csv
+import gzip
+import os
+import random
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'sim'))
+
+import both
+import collectives
+import ctf
+import damage
+import epochs
+import logged
+import otf2
+import profiles_out
+import readings
+import row_order
+import second
+import set_back
+import simulated
+import spans_out
+import spans_proto
+import trace_dat
+import trace_dat_true
+
+DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'golden', 'data')
+
+
+class Input:
+	"""Operands, what has to be said of them, and what may be: names of clocks, stamps between which a clock was."""
+
+	def __init__(self, traces, said=(), clocks=(), spans=None, kind='messages', reference=None, least=None):
+		self.traces, self.said, self.kind, self.reference = list(traces), list(said), kind, reference
+		self.clocks = [c for c in clocks if not set(c) & set('@=\t\u202e:') and not c.startswith('-')]
+		self.spans = spans or {}  # by clock: its first stamp and its last
+		self.least = least  # ns that no message takes less than
+		self.packets = kind in ('captures', 'readings')
+
+
+def spans_of(rows):
+	"""By clock, of rows of who, stamp."""
+	out = {}
+	for clock, ns in rows:
+		lo, hi = out.get(clock, (ns, ns))
+		out[clock] = min(lo, ns), max(hi, ns)
+	return out
+
+
+def table(path, ends):
+	"""An input of one table of messages."""
+	with open(path, newline='', encoding='utf-8') as f:
+		rows = list(csv.DictReader(f))
+	spans = spans_of((row[c], int(row[t])) for row in rows for c, t in (('sender', 'sent_ns'), ('receiver', 'received_ns')))
+	return Input([path], clocks=sorted(spans), spans=spans, **ends)
+
+
+# ---- tables of messages
+
+
+def of_second(seed, _):
+	_, rows = second.make(random.Random(seed))
+	second.write_table('t.csv', rows)
+	return table('t.csv', {'least': 100_000})
+
+
+def of_set_back(seed, _):
+	with open('t.csv', 'w') as f:
+		f.write(set_back.table(seed))
+	return table('t.csv', {'least': 20_000})
+
+
+def of_epochs(seed, _):
+	clocks, rows = epochs.case(seed)
+	with open('t.csv', 'w') as f:
+		f.write('sender,receiver,sent_ns,received_ns\n')
+		f.writelines(f'c{r.a},c{r.b},{clocks[r.a].shows(r.sent)},{clocks[r.b].shows(r.received)}\n' for r in rows)
+	return table('t.csv', {'least': 20_000, 'reference': 'c0'})
+
+
+def of_row_order(seed, _):
+	draw = random.Random(seed)
+	rows = row_order.steady(draw) if draw.random() < 0.7 else row_order.set_back_once(draw)
+	key = draw.choice([*row_order.ORDERS.values(), lambda r: draw.random()])
+	with open('t.csv', 'w') as f:
+		f.write(row_order.HEAD + ''.join('%s,%s,%d,%d,%d\n' % row for row in sorted(rows, key=key)))
+	return table('t.csv', {})
+
+
+def of_logged(seed, _):
+	case = logged.Case(seed)
+	logs = case.write()
+	found = table('messages.csv', {'reference': case.reference})
+	found.said = logs
+	return found
+
+
+def of_drawn(seed, unskew):
+	draw = random.Random(f'drawn {seed}')
+	truth = simulated.table(unskew, draw, seed)
+	found = table('in/messages.csv', {})
+	found.said = truth
+	return found
+
+
+def of_events(seed, unskew):
+	"""Each clock's own table of events, as CSV or as JSON lines, in ns, s or ticks; of some both sides in one."""
+	draw = random.Random(f'events {seed}')
+	simulated.table(unskew, draw, seed)
+	rows, spans = {}, []
+	with open('in/messages.csv', newline='') as f:
+		for number, row in enumerate(csv.DictReader(f)):
+			for clock, ns, kind in (('sender', 'sent_ns', 'send'), ('receiver', 'received_ns', 'recv')):
+				if draw.random() < 0.98:
+					rows.setdefault(row[clock], []).append((int(row[ns]), kind, number // draw.choice([1] * 40 + [2]), row['bytes']))
+					spans.append((row[clock], int(row[ns])))
+	hz, ticking = draw.choice([1193182, 2_400_000_000, 10**9]), draw.choice([None, None, *rows])
+	traces, said = [], ['--tick-rate', f'{ticking}={hz}'] if ticking else []
+	for clock, seen in sorted(rows.items()):
+		as_json = draw.random() < 0.3
+		seen.sort()
+		path = f'{clock}.{"jsonl" if as_json else "csv"}'
+		with open(path, 'w') as f:
+			unit = 'time_ticks' if clock == ticking else draw.choice(['time_ns', 'time_ns', 'time_s'])
+			f.write('' if as_json else f'clock,{unit},kind,id,bytes\n')
+			for ns, kind, number, size in seen:
+				at = ns * hz // 10**9 if clock == ticking else ns if unit == 'time_ns' else f'{ns // 10**9}.{ns % 10**9:09}'
+				f.write(f'{{"clock":"{clock}","{unit}":{at},"kind":"{kind}","id":"{number}","bytes":{size}}}\n' if as_json else
+					f'{clock},{at},{kind},{number},{size}\n')
+		traces.append(path)
+	return Input(traces, said, sorted(rows), {} if ticking else spans_of(spans))
+
+
+def of_exchanges(seed, unskew):
+	"""Rows of four stamps, as NTP's clients have them."""
+	draw = random.Random(f'exchanges {seed}')
+	n = draw.choice([2, 3, 4])
+	clocks = [(10**18 + draw.randrange(-10**9, 10**9), draw.uniform(-5e-5, 5e-5)) for _ in range(n)]
+	step = (draw.randrange(n), draw.randrange(10**11), draw.choice([0, 0, 10**6, -3 * 10**9]))
+	least, rows, seen = draw.choice([300, 40_000]), [], []
+
+	def shows(i, t):
+		return clocks[i][0] + t + int(t * clocks[i][1]) + (step[2] if i == step[0] and t >= step[1] else 0)
+
+	for _ in range(draw.choice([20, 150])):
+		a, b = draw.sample(range(n), 2)
+		t = draw.randrange(10**11)
+		at = [t]
+		for mean in (1, draw.choice([0.1, 10]), 1):
+			at.append(at[-1] + least + int(draw.expovariate(1 / (least * mean))))
+		stamps = [shows(a, at[0]), shows(b, at[1]), shows(b, at[2]), shows(a, at[3])]
+		rows.append((t, f'm{a},m{b},' + ','.join(map(str, stamps))))
+		seen += [(f'm{a}', stamps[0]), (f'm{b}', stamps[1]), (f'm{a}', stamps[-1])]
+	with open('exchanges.csv', 'w') as f:
+		f.write('a,b,t1_ns,t2_ns,t3_ns,t4_ns\n')
+		f.writelines(row + '\n' for _, row in sorted(rows))
+	spans = spans_of(seen)
+	return Input(['exchanges.csv'], clocks=sorted(spans), spans=spans, least=least)
+
+
+# ---- captures
+
+
+def of_captures(seed, unskew):
+	draw = random.Random(f'captures {seed}')
+	names, ending, said, spans = simulated.captures(unskew, draw, seed)
+	if draw.random() < 0.15:
+		for name in names:
+			with open(f'in/{name}.{ending}', 'rb') as f, gzip.GzipFile(f'in/{name}.{ending}.gz', 'wb', mtime=0) as packed:
+				packed.write(f.read())
+			os.unlink(f'in/{name}.{ending}')
+		ending += '.gz'
+	return Input([f'in/{name}.{ending}' for name in names], said, names, spans, 'captures')
+
+
+def of_damage(seed, unskew):
+	draw = random.Random(f'damage {seed}')
+	names, ending, said, spans = simulated.captures(unskew, draw, seed)
+	for name in names:
+		path = f'in/{name}.{ending}'
+		with open(path, 'rb') as f:
+			data = f.read()
+		where, _ = damage.records(data)
+		if where and draw.random() < 0.7 and len(data) > where[0][0] + 4200:
+			with open(path, 'wb') as f:
+				f.write(damage.lose(draw, data, where[0][0])[1])
+	return Input([f'in/{name}.{ending}' for name in names], said, names, spans, 'captures')
+
+
+def of_readings(seed, _):
+	case = readings.Case(seed)
+	case.write()
+	spans = {c.name: (min(stamps), max(stamps)) for c in case.clients
+		for stamps in [[c.read(t) for t, _ in case.packets[c.name]]] if stamps}
+	return Input([c.name + '.pcap' for c in case.clients], ['--readings', 'ntp,ptp,http'], sorted(spans), spans, 'readings',
+		case.clients[0].name)
+
+
+def of_both(seed, _):
+	both.Case(seed).write()
+	return Input(['a.pcap', 'b.pcap', 'table.csv'], ['--local', 'a=10.0.0.1', '--local', 'b=10.0.0.2'], ['a', 'b', 'c'],
+		kind='mixed', reference='b')
+
+
+def of_recorded(seed, _):
+	"""Of tests/golden/data."""
+	two = {'host': (['host0.pcap', 'host1.pcap'], []), 'ntp': (['ntp1.pcap', 'ntp2.pcap'], ['--readings', 'ntp'])}
+	names, said = list(two.values())[seed % 2]
+	for name in names:
+		with open(os.path.join(DATA, name), 'rb') as f, open(name, 'wb') as copy:
+			copy.write(f.read())
+	return Input(names, said, [n.removesuffix('.pcap') for n in names],
+		kind='captures' if said == [] else 'readings')
+
+
+# ---- spans, profiles, collectives, other tracers
+
+
+def of_spans(seed, _):
+	w = spans_out.World(seed)
+	draw = random.Random(f'{seed} answers')
+	name, make = draw.choice(list(spans_out.FORMATS.items()))
+	spans_out.write('spans.json', make(w, spans_out.Text(draw), draw))
+	return Input(['spans.json'], clocks=[f'h{i}' for i in range(w.hosts)], kind='spans')
+
+
+def of_protobuf(seed, _):
+	w = spans_out.World(seed)
+	draw = random.Random(f'{seed} proto')
+	m = spans_proto.Maker(draw)
+	messages = spans_proto.encode(w, m, draw)
+	spans_proto.write('spans.binpb', b''.join(messages) if draw.random() < 0.3 else spans_proto.framed(messages))
+	return Input(['spans.binpb'], clocks=[f'h{i}' for i in range(w.hosts)], kind='spans')
+
+
+def of_profiles(seed, _):
+	w = profiles_out.World(seed)
+	files = profiles_out.files_of(w, spans_out.Text(w.draw), w.draw)
+	for name, (text, _) in files.items():
+		spans_out.write(name, text)
+	return Input(sorted(files), kind='profiles')
+
+
+def of_collectives(seed, unskew):
+	draw, n, how = collectives.options(seed, random.Random(f'{seed} answers').choice([2, 3, 4, 8]))
+	how[how.index('--seconds') + 1] = '0.3'
+	simulated.run(unskew, '-o', 'in', *how)
+	files = collectives.profiles('in', draw) if 'allreduce' in how and seed % 3 == 0 else ['in/collectives.csv']
+	return Input(files, clocks=[] if len(files) > 1 else [f'host{i}' for i in range(n)], kind='collectives')
+
+
+def of_otf2(seed, _):
+	program = otf2.Program(seed)
+	program.run(program.draw.choice([30, 100]))
+	subprocess.run([os.environ['WRITE_OTF2'], 'in', 'run'], input=program.script(), check=True, text=True)
+	return Input(['in/run.otf2'], clocks=[f'run/rank {r}' for r in range(program.n)], kind='collectives')
+
+
+def of_trace_dat(seed, _):
+	m = trace_dat_true.Machines(seed)
+	for name, cpus in m.rows.items():
+		with open(f'{name}.dat', 'wb') as f:
+			f.write(trace_dat.trace(trace_dat_true.KINDS, [sorted(rows, key=lambda r: r[0]) for rows in cpus]))
+	if seed % 2:
+		return Input(['host.dat', 'guest.dat'], ['--send', 'app:tx{to,number}', '--recv', 'rx{me,number}'], ['host', 'guest'], kind='dat')
+	return Input(['host.dat', 'guest.dat', 'other.dat'], clocks=['host', 'guest', 'other'], kind='dat')
+
+
+def of_ctf(seed, _):
+	names, said = ctf.write(random.Random(f'ctf {seed}'))
+	return Input(names, said, names, kind='ctf')
+
+
+# By name: what makes them, and what unskew has to be built with.
+INPUTS = {
+	'second': (of_second, []),
+	'captures': (of_captures, []),
+	'drawn': (of_drawn, []),
+	'logged': (of_logged, []),
+	'set_back': (of_set_back, []),
+	'readings': (of_readings, []),
+	'spans': (of_spans, ['yajl']),
+	'collectives': (of_collectives, ['yajl']),
+	'events': (of_events, []),
+	'epochs': (of_epochs, []),
+	'both': (of_both, []),
+	'damage': (of_damage, []),
+	'ctf': (of_ctf, ['babeltrace2']),
+	'exchanges': (of_exchanges, []),
+	'row_order': (of_row_order, []),
+	'profiles': (of_profiles, ['yajl']),
+	'protobuf': (of_protobuf, []),
+	'otf2': (of_otf2, ['otf2']),
+	'trace_dat': (of_trace_dat, ['libtracecmd']),
+	'recorded': (of_recorded, []),
+}
