@@ -10,10 +10,11 @@
  */
 #include "flow/flow.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK = 512, BATCH = 1 << 15 };
+enum { CHUNK = 512, BATCH = 1 << 15, AHEAD = 1 << 14 };
 
 /* Samples of all pairs together, and of one. */
 enum { SAMPLES = 1 << 20, MOST_SAMPLES = 1 << 16, LEAST_SAMPLES = 128 };
@@ -210,6 +211,14 @@ uint64_t usk_tables_size(const struct parties *p)
 	return size;
 }
 
+/* Rows that were read, and are to be taken. */
+struct ahead {
+	struct usk_msg *msg;
+	size_t n;
+	bool last;    /* no more come */
+	uint64_t pos; /* bytes of the table up to there */
+};
+
 /* Rows on their way to who takes them. */
 struct rows {
 	struct parties *p;
@@ -219,6 +228,9 @@ struct rows {
 	struct batch batch;
 	uint64_t before; /* bytes of the tables before this one */
 	bool stopped;
+	struct ahead taken, next;
+	enum usk_status status; /* of the reading */
+	struct usk_err *err;
 };
 
 /* For the first time: what is known of the clocks, and pairs. */
@@ -260,70 +272,128 @@ static uint32_t read_row(struct rows *r, struct usk_msg *m)
 	return pair != UINT32_MAX && sink->wanted[pair] ? pair : UINT32_MAX;
 }
 
-static enum usk_status read_rows(struct rows *r, struct usk_err *err)
+static struct usk_trace *table_of(const struct rows *r)
+{
+	return r->which < r->p->n_traces ? r->p->trace[r->which] : NULL;
+}
+
+static void *read_next(void *ctx)
+{
+	struct rows *r = ctx;
+	struct ahead *a = &r->next;
+	struct usk_trace *t = table_of(r);
+	size_t n = 1;
+	for (a->n = 0; n && a->n + CHUNK <= AHEAD; a->n += n) {
+		struct usk_msg *msg = a->msg + a->n;
+		n = 0;
+		r->status = t ? usk_trace_messages(t, msg, CHUNK, &n, r->err)
+			      : usk_join_messages(r->p->join, msg, CHUNK, &n, r->err);
+		n = r->status ? 0 : n;
+	}
+	a->last = !n;
+	a->pos = r->before + (t ? usk_trace_pos(t) : usk_join_pos(r->p->join));
+	return NULL;
+}
+
+static void take_rows(struct rows *r)
 {
 	struct parties *p = r->p;
 	struct batch *b = &r->batch;
-	struct usk_trace *t = r->which < p->n_traces ? p->trace[r->which] : NULL;
-	enum usk_status status = USK_OK;
+	const struct ahead *a = &r->taken;
+	for (size_t i = 0; i < a->n && !r->stopped; i++) {
+		struct usk_msg m = a->msg[i];
+		m.from = p->clock[r->which][m.from];
+		m.to = p->clock[r->which][m.to];
+		uint32_t pair = r->place ? read_row(r, &m) : scan_row(r, &m);
+		if (pair != UINT32_MAX) {
+			b->msg[b->n] = m;
+			batch_keep(b, pair);
+			r->stopped = b->n == BATCH && !hand_out(p, b, r->sink);
+		}
+	}
+	r->stopped = r->stopped || (a->last && !hand_out(p, b, r->sink));
+}
+
+/* To read rows costs as much as all that is done with them: the next ones are read meanwhile. */
+static void take_and_read(struct rows *r)
+{
+	struct ahead free = r->taken;
+	pthread_t reader;
+	r->taken = r->next;
+	r->next = free;
+	if (table_of(r) && !r->place) {
+		usk_table_names(r->p, r->which);
+		r->p->events[r->which] += r->taken.n;
+	}
+	bool more = !r->taken.last, beside = more && usk_processors() > 1;
+	beside = beside && !pthread_create(&reader, NULL, read_next, r);
+	take_rows(r);
+	usk_parties_progress(r->p, r->taken.pos);
+	if (beside) {
+		pthread_join(reader, NULL);
+	} else if (more) {
+		read_next(r);
+	}
+}
+
+static enum usk_status read_rows(struct rows *r)
+{
+	struct usk_trace *t = table_of(r);
 	if (t) {
-		status = usk_trace_rewind(t, err);
+		r->status = usk_trace_rewind(t, r->err);
 	} else {
-		usk_join_rewind(p->join);
+		usk_join_rewind(r->p->join);
 	}
-	for (size_t n = 1; !status && n && !r->stopped;) {
-		struct usk_msg *msg = b->msg + b->n;
-		status = t ? usk_trace_messages(t, msg, CHUNK, &n, err)
-			   : usk_join_messages(p->join, msg, CHUNK, &n, err);
-		if (t && !r->place) {
-			usk_table_names(p, r->which);
-			p->events[r->which] += n;
-		}
-		for (size_t i = 0; i < n; i++) {
-			struct usk_msg m = msg[i];
-			m.from = p->clock[r->which][m.from];
-			m.to = p->clock[r->which][m.to];
-			uint32_t pair = r->place ? read_row(r, &m) : scan_row(r, &m);
-			if (pair != UINT32_MAX) {
-				b->msg[b->n] = m;
-				batch_keep(b, pair);
-			}
-		}
-		if (!n || b->n + CHUNK > BATCH) {
-			r->stopped = !hand_out(p, b, r->sink);
-			usk_parties_progress(
-				p, r->before + (t ? usk_trace_pos(t) : usk_join_pos(p->join)));
-		}
+	r->taken.last = false;
+	if (!r->status) {
+		read_next(r);
 	}
-	return status;
+	while (!r->status && !r->stopped && !r->taken.last) {
+		take_and_read(r);
+	}
+	return r->status;
+}
+
+static struct rows rows_new(struct parties *p, const struct table_sink *sink, struct usk_err *err)
+{
+	struct rows r = { .p = p, .sink = sink, .err = err };
+	batch_new(&r.batch);
+	r.taken.msg = usk_grow(NULL, AHEAD, sizeof *r.taken.msg);
+	r.next.msg = usk_grow(NULL, AHEAD, sizeof *r.next.msg);
+	return r;
+}
+
+static void rows_free(struct rows *r)
+{
+	batch_free(&r->batch);
+	USK_FREE(r->taken.msg, r->next.msg, r->place);
 }
 
 enum usk_status usk_table_scan(struct parties *p, size_t which, struct usk_err *err)
 {
 	const struct table_sink sink = { .ctx = p, .put = scan_pair };
-	struct rows r = { .p = p, .which = which, .sink = &sink };
-	batch_new(&r.batch);
-	enum usk_status status = read_rows(&r, err);
-	batch_free(&r.batch);
+	struct rows r = rows_new(p, &sink, err);
+	r.which = which;
+	enum usk_status status = read_rows(&r);
+	rows_free(&r);
 	return status;
 }
 
 enum usk_status usk_tables_read(struct parties *p, const struct table_sink *sink,
 				struct usk_err *err)
 {
-	struct rows r = { .p = p, .sink = sink, .place = usk_alloc(p->n, sizeof *r.place) };
+	struct rows r = rows_new(p, sink, err);
 	enum usk_status status = USK_OK;
-	batch_new(&r.batch);
+	r.place = usk_alloc(p->n, sizeof *r.place);
 	for (; r.which <= p->n_traces && !status && !r.stopped; r.which++) {
 		uint64_t size = rows_size(p, r.which);
 		if (size && sink->begin) {
 			sink->begin(sink->ctx, r.which);
 		}
-		status = size ? read_rows(&r, err) : USK_OK;
+		status = size ? read_rows(&r) : USK_OK;
 		r.before += size;
 	}
-	free(r.place);
-	batch_free(&r.batch);
+	rows_free(&r);
 	p->work_done += usk_tables_size(p);
 	return status;
 }
