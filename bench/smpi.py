@@ -33,7 +33,7 @@ def libraries(build):
 
 def compile_program(build, program):
 	sources = [os.path.join(ROOT, "src/mpi", s + ".c") for s in SOURCES]
-	folders = ["-I" + os.path.join(ROOT, f) for f in ("include", "src")]
+	folders = ["-I" + f for f in (os.path.join(ROOT, "include"), os.path.join(ROOT, "src"), "src")]
 	subprocess.run(["smpicc", "-D_GNU_SOURCE", "-O2", *folders, *sources, "-o", program, *libraries(build)], check=True,
 		cwd=build)
 
@@ -45,7 +45,7 @@ def simulated(folder, program, ranks, captures, *args):
 	with open(hosts, "w") as f:
 		f.writelines(f"node-{i}\n" for i in range(ranks))
 	done = subprocess.run(["smpirun", "-np", str(ranks), "-platform", platform, "-hostfile", hosts,
-		"--cfg=smpi/host-speed:10Gf", "--cfg=smpi/grow-injected-times:no", "--cfg=smpi/display-timing:yes", "--cfg=contexts/stack-size:1024", program, "sync", "-q", "-f",
+		"--cfg=smpi/host-speed:10Gf", "--cfg=smpi/grow-injected-times:no", "--cfg=smpi/display-timing:yes", "--cfg=contexts/stack-size:1024", "--cfg=smpi/coll-selector:ompi", program, "sync", "-q", "-f",
 		*args, *captures], capture_output=True, text=True)
 	found = re.search(r"Simulated time: ([0-9.]+) seconds", done.stdout + done.stderr)
 	if not found:
