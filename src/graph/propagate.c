@@ -185,42 +185,6 @@ static void store_both(struct usk_sweeps *s)
 /* ---- what changed ------------------------------------------------------------------------------
  */
 
-static void set_cell(struct usk_sweeps *s, uint32_t k)
-{
-	const struct usk_work *w = s->w;
-	struct usk_swept *at = &s->node[k];
-	uint32_t i = s->event[k];
-	usk_i128 d = at->behind == USK_NO_EVENT ? 0 : (usk_i128)w->x[i + 1] - w->x[i];
-	if (!usk_cell_least(w, i, d, &at->least)) {
-		at->least = -USK_INF;
-	}
-	if (!usk_cell_most(w, i, d, &at->most)) {
-		at->most = USK_INF;
-	}
-}
-
-struct cells {
-	struct usk_sweeps *s;
-	const bool *changed; /* by run; NULL: all */
-};
-
-static void set_some(void *ctx, size_t from, size_t to)
-{
-	const struct cells *c = ctx;
-	for (size_t k = from; k < to; k++) {
-		if (!c->changed || c->changed[c->s->node[k].run]) {
-			set_cell(c->s, (uint32_t)k);
-		}
-	}
-}
-
-static void set_cells(struct usk_sweeps *s, const bool *changed)
-{
-	enum { AT_ONCE = 4096 };
-	struct cells c = { s, changed };
-	usk_parallel(s->w->n, AT_ONCE, usk_threads(s->w), set_some, &c);
-}
-
 static void place_events(struct usk_sweeps *s)
 {
 	const struct usk_work *w = s->w;
@@ -233,14 +197,17 @@ static void place_events(struct usk_sweeps *s)
 		s->place[s->event[k]] = k;
 	}
 	for (uint32_t k = 0; k < w->n; k++) {
-		uint32_t i = s->event[k], own = w->owner[i], peer = w->peer[i];
-		bool last = i + 1 == w->first[own + 1];
+		uint32_t i = s->event[k], own = w->owner[i], peer = w->peer[i], run = w->run_of[i];
+		bool last = i + 1 == w->first[own + 1], few = run < USK_MOST_SWEPT_RUNS;
 		s->node[k] = (struct usk_swept){
+			.ns = last ? 0 : (uint64_t)w->x[i + 1] - (uint64_t)w->x[i],
 			.before = i == w->first[own] ? USK_NO_EVENT : s->place[i - 1],
 			.behind = last ? USK_NO_EVENT : s->place[i + 1],
 			.peer = peer == USK_NO_EVENT ? USK_NO_EVENT : s->place[peer],
-			.run = w->run_of[i] & (UINT32_MAX >> 1),
+			.run = run & (USK_MOST_SWEPT_RUNS - 1),
 			.sent = w->sent[i],
+			.calm_least = few && w->cell[i].lower == USK_CALM,
+			.calm_most = few && w->cell[i].upper == USK_CALM,
 		};
 	}
 }
@@ -286,7 +253,6 @@ void usk_sweeps_all(struct usk_sweeps *s)
 	memset(s->news, USK_NEWS_TO_ALL, w->c->n_clocks);
 	s->stale = true;
 	memset(s->pairs_of, 0, (w->n_clocks + 2) * sizeof *s->pairs_of);
-	set_cells(s, NULL);
 	for (int i = 0; i < 2; i++) {
 		struct usk_side *b = &s->side[i];
 		memset(b->todo, RECENT, w->n);
@@ -376,10 +342,10 @@ uint8_t *usk_sweeps_news(struct usk_sweeps *s, uint32_t k)
 
 void usk_sweeps_runs(struct usk_sweeps *s, const bool *changed)
 {
-	set_cells(s, changed);
 	for (uint32_t k = 0; k < s->w->n; k++) {
 		const struct usk_swept *at = &s->node[k];
-		for (int i = 0; i < 2 && changed[at->run] && at->behind != USK_NO_EVENT; i++) {
+		bool other = changed[s->w->run_of[s->event[k]]];
+		for (int i = 0; i < 2 && other && at->behind != USK_NO_EVENT; i++) {
 			usk_sweep_todo(&s->side[i], k, BEHIND);
 			usk_sweep_todo(&s->side[i], at->behind, BEFORE);
 		}

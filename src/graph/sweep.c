@@ -45,13 +45,13 @@ static inline void meet(struct usk_side *b, uint32_t k)
 
 static inline void visit_forth(struct usk_side *b, uint32_t k)
 {
-	const struct usk_swept *node = b->s->node;
-	uint32_t before = node[k].before;
+	const struct usk_sweeps *s = b->s;
+	uint32_t before = s->node[k].before;
 	uint8_t what = b->todo[k];
 	done(b, k, BEFORE | PEER);
 	if (what & BEFORE && before != USK_NO_EVENT) {
-		const struct usk_swept *cell = &node[before];
-		pass(b, before, k, b->upper ? -cell->most : cell->least, TELL_PEER | TELL_BEHIND);
+		usk_i128 by = b->upper ? -usk_swept_most(s, before) : usk_swept_least(s, before);
+		pass(b, before, k, by, TELL_PEER | TELL_BEHIND);
 	}
 	if (what & PEER) {
 		meet(b, k);
@@ -60,12 +60,13 @@ static inline void visit_forth(struct usk_side *b, uint32_t k)
 
 static inline void visit_back(struct usk_side *b, uint32_t k)
 {
-	const struct usk_swept *cell = &b->s->node[k];
+	const struct usk_sweeps *s = b->s;
+	uint32_t behind = s->node[k].behind;
 	uint8_t what = b->todo[k];
 	done(b, k, BEHIND | PEER);
-	if (what & BEHIND && cell->behind != USK_NO_EVENT) {
-		pass(b, cell->behind, k, b->upper ? cell->least : -cell->most,
-		     TELL_PEER | TELL_BEFORE);
+	if (what & BEHIND && behind != USK_NO_EVENT) {
+		usk_i128 by = b->upper ? usk_swept_least(s, k) : -usk_swept_most(s, k);
+		pass(b, behind, k, by, TELL_PEER | TELL_BEFORE);
 	}
 	if (what & PEER) {
 		meet(b, k);

@@ -16,12 +16,16 @@
  * nobody was told yet. */
 enum { BEFORE = 1, BEHIND = 2, PEER = 4, ALL = 7, RECENT = 8, TOUCHED = 16 };
 
-/* An event, and the cell behind it. Others by their places; USK_NO_EVENT: none. */
+/* An event, and the cell behind it. Others by their places; USK_NO_EVENT: none. What T rises by over
+ * a cell is worked out whenever it is asked, as rates change often: to keep it took twice the room. */
 struct usk_swept {
-	usk_i128 least, most; /* T rises by so much over the cell; -USK_INF, USK_INF: any */
+	uint64_t ns; /* the cell's length */
 	uint32_t before, behind, peer;
-	uint32_t run : 31, sent : 1;
+	uint32_t run : 29, sent : 1;
+	uint32_t calm_least : 1, calm_most : 1; /* the cell's rate is the run's */
 };
+
+enum { USK_MOST_SWEPT_RUNS = 1 << 29 };
 
 /* Bounds of one side; upper ones are mirrored, so that both are raised. */
 struct usk_side {
@@ -55,6 +59,28 @@ struct usk_sweeps {
 	uint32_t *of_event; /* [n + 1] by place: where its pairs begin in pair_at */
 	uint32_t *pair_at;
 };
+
+/* By how much T rises over the cell behind an event, at least and at most: as usk_cell_least() and
+ * usk_cell_most() have it, -USK_INF and USK_INF if nobody knows. */
+static inline usk_i128 usk_swept_least(const struct usk_sweeps *s, uint32_t k)
+{
+	const struct usk_swept *at = &s->node[k];
+	usk_i128 rise;
+	if (at->calm_least) {
+		return (usk_i128)at->ns * (USK_E12 + s->w->run[at->run].slow_e12);
+	}
+	return usk_cell_least(s->w, s->event[k], at->ns, &rise) ? rise : -USK_INF;
+}
+
+static inline usk_i128 usk_swept_most(const struct usk_sweeps *s, uint32_t k)
+{
+	const struct usk_swept *at = &s->node[k];
+	usk_i128 rise;
+	if (at->calm_most) {
+		return (usk_i128)at->ns * (USK_E12 + s->w->run[at->run].fast_e12);
+	}
+	return usk_cell_most(s->w, s->event[k], at->ns, &rise) ? rise : USK_INF;
+}
 
 static inline void usk_sweep_todo(struct usk_side *b, uint32_t k, uint8_t what)
 {
