@@ -13,6 +13,18 @@ uint64_t case_count(uint64_t usual)
 	return s && *s ? strtoull(s, NULL, 10) : usual;
 }
 
+size_t case_step(void)
+{
+	const char *s = getenv("USK_CASES");
+	size_t n = s && *s == '/' ? strtoull(s + 1, NULL, 10) : 1;
+	return n ? n : 1;
+}
+
+bool cases_are_few(void)
+{
+	return case_count(64) < 8;
+}
+
 uint64_t case_count_at_most(uint64_t usual)
 {
 	uint64_t n = case_count(usual);

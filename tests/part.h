@@ -12,9 +12,15 @@
 #ifndef USK_TESTS_PART_H
 #define USK_TESTS_PART_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 uint64_t case_count(uint64_t usual);
+/** What is tried thing by thing, without chance, i from 0: i += case_step(), of "/8" 8, of a number of cases 1. */
+size_t case_step(void);
+/** Is it so few that what takes long and repeats itself is to be done once? */
+bool cases_are_few(void);
 /** Where limits are of the usual cases alone: of these the first, whatever is asked for. */
 uint64_t case_count_at_most(uint64_t usual);
 uint64_t case_first(uint64_t usual);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Histories: intervals against all pairs one by one, readers cut at every byte, forms read back. */
+#include "../part.h"
 #include "history/history.h"
 
 #include <setjmp.h>
@@ -93,7 +94,7 @@ static void test_intervals(void **state)
 	struct usk_interval x[MOST];
 	uint64_t kept = 0, bounds = 0;
 	usk_rng_seed(&r, 19);
-	for (size_t i = 0; i < RUNS; i++) {
+	for (size_t i = 0; i < case_count(RUNS); i++) {
 		struct usk_ordered o;
 		size_t n = draw(&r, x);
 		usk_intervals_widen(x, n);

@@ -57,7 +57,7 @@ static void test_precision(void **state)
 	struct usk_rng r;
 	uint64_t seed = 2003;
 	usk_rng_seed(&r, seed);
-	for (int i = 0; i < 20000; i++) {
+	for (int i = 0; i < (int)case_count(20000); i++) {
 		struct counter c[2];
 		for (int k = 0; k < 2; k++) {
 			c[k] = (struct counter){
@@ -243,7 +243,7 @@ static void test_conditions(void **state)
 	static const int64_t hz[] = { 50000000, 66667000, 1000000000, 1700000000, 4000000000 };
 	static const int64_t span_ms[] = { 100, 2000, 100000 }, took_ns[] = { 0, 4000, 40000 };
 	static const int64_t origin[] = { 0, -987654321987654321, 1763600000000000000 };
-	for (size_t i = 0; i < 5 * 5 * 3 * 3 * 3; i++) {
+	for (size_t i = 0; i < 5 * 5 * 3 * 3 * 3; i += case_step()) {
 		condition(hz[i % 5], hz[i / 5 % 5], span_ms[i / 25 % 3], took_ns[i / 75 % 3],
 			  origin[i / 225]);
 	}
@@ -321,7 +321,7 @@ static void test_any_words(void **state)
 	(void)state;
 	struct usk_rng r;
 	usk_rng_seed(&r, 5);
-	for (int i = 0; i < 200000; i++) {
+	for (uint64_t i = 0; i < case_count(200000); i++) {
 		uint64_t word[7];
 		for (int k = 0; k < 7; k++) {
 			word[k] = usk_rng_next(&r) >> usk_rng_below(&r, 64);
@@ -389,7 +389,7 @@ static void test_torn(void **state)
 	pthread_t thread;
 	assert_int_equal(pthread_create(&thread, NULL, write_maps, &w), 0);
 	const char *wanted = getenv("USK_READS");
-	long n = wanted ? atol(wanted) : 300000;
+	long n = wanted ? atol(wanted) : (long)case_count(300000);
 	for (long i = 0; i < n; i++) {
 		if (usk_live_convert(reader, 0, &t) == USK_LIVE) {
 			/* local = 4 k + k, precision = k + its roundings */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Packed input and output: the same bytes, wherever they are cut or damaged; and the spool. */
+#include "../part.h"
 #include "base/io.h"
 #include "base/pack.h"
 
@@ -171,7 +172,10 @@ static void test_each(void **state)
 		free(plain.data);
 		free(one.data);
 	}
-	for (size_t n = file.n, k = COUNT(sizes); n > 8; n -= n > 400 ? 397 : 1) {
+	const size_t far = 397 * case_step();
+	for (size_t n = file.n, k = COUNT(sizes); n > 8; n -= n > 400 + far ? far
+							      : n > 400	    ? 397
+									    : 1) {
 		struct blob part = { .data = file.data, .n = n };
 		struct usk_input in;
 		while (k && end[k - 1] > n) {
@@ -196,7 +200,7 @@ static void test_damage(void **state)
 	(void)state;
 	struct usk_rng r;
 	usk_rng_seed(&r, 8);
-	for (int turn = 0; turn < 300; turn++) {
+	for (int turn = 0; turn < (int)case_count(300); turn++) {
 		struct blob plain = make(20000, (uint64_t)turn);
 		struct blob file = packed(packings[turn % 2], &plain);
 		bool cut = turn % 3 != 0;
@@ -371,10 +375,14 @@ static void test_spool(void **state)
 	usk_spool_free(NULL);
 }
 
+struct item {
+	uint32_t number, more[15];
+};
+
 static void put_numbers(struct usk_spool *s, uint32_t from, uint32_t to)
 {
-	for (uint32_t i = from; i < to; i++) {
-		assert_int_equal(usk_spool_put(s, 0, &i, NULL), USK_OK);
+	for (struct item x = { from, { 0 } }; x.number < to; x.number++) {
+		assert_int_equal(usk_spool_put(s, 0, &x, NULL), USK_OK);
 	}
 }
 
@@ -382,18 +390,19 @@ static void put_numbers(struct usk_spool *s, uint32_t from, uint32_t to)
 static void test_spool_cut(void **state)
 {
 	(void)state;
-	enum { IN_BLOCK = 4096, N = 5200 * IN_BLOCK };
+	enum { IN_BLOCK = 256, N = 5200 * IN_BLOCK };
 	static const uint32_t cuts[] = { N, N - 1, 600 * IN_BLOCK + 7, 7, 3 * IN_BLOCK, 0 };
-	struct usk_spool *s = usk_spool_new(sizeof(uint32_t), 1);
+	struct usk_spool *s = usk_spool_new(sizeof(struct item), 1);
 	put_numbers(s, 0, N);
 	for (size_t k = 0; k < COUNT(cuts); k++) {
 		uint32_t now = (uint32_t)usk_spool_count(s, 0), cut = cuts[k] < now ? cuts[k] : now;
 		assert_int_equal(usk_spool_cut(s, 0, cut, NULL), USK_OK);
 		assert_int_equal(usk_spool_count(s, 0), cut);
 		put_numbers(s, cut, cut + 5 * IN_BLOCK);
-		for (uint32_t i = 0, got; i < cut + 5 * IN_BLOCK; i += 97) {
+		for (uint32_t i = 0; i < cut + 5 * IN_BLOCK; i += 97) {
+			struct item got;
 			assert_int_equal(usk_spool_get(s, 0, i, &got, 1, NULL), USK_OK);
-			assert_int_equal(got, i);
+			assert_int_equal(got.number, i);
 		}
 	}
 	usk_spool_free(s);

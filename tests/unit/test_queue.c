@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Packets in order and their bytes, against a plain sort; numbers of keys, against a plain list. */
+#include "../part.h"
 #include "base/index.h"
 #include "write/queue.h"
 
@@ -67,7 +68,7 @@ static void test_order(void **state)
 {
 	(void)state;
 	uint8_t *bytes = usk_alloc(1, MOST), *want = usk_alloc(1, MOST);
-	for (uint64_t seed = 1; seed <= 10; seed++) {
+	for (uint64_t seed = case_first(10); seed < case_end(10); seed++) {
 		struct planned waits[PACKETS];
 		struct queue q;
 		struct usk_rng r;
