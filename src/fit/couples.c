@@ -25,7 +25,7 @@ enum usk_status usk_fit_windows(const struct usk_fit *fit, usk_windowed *offset_
 				struct usk_knot **out, size_t *n, struct usk_err *err)
 {
 	const int64_t window = usk_fit_window(fit);
-	const struct usk_msg *msg = fit->msg, *end = msg + fit->n_msgs;
+	const struct usk_msg *msg = fit->msg, *end = fit->n_msgs ? msg + fit->n_msgs : msg;
 	usk_i128 first = fit->n_msgs ? usk_msg_local(fit, msg) : 0;
 	usk_i128 last = fit->n_msgs ? usk_msg_local(fit, end - 1) : 0;
 	struct usk_knot *k = NULL;

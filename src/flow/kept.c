@@ -26,7 +26,7 @@ struct row {
 
 /* Values of x that are no message: y says of which pair the next rows are, or which direction the
  * message has whose stamps the next two rows are. */
-enum { OF_PAIR = UINT32_MAX, STAMPS = UINT32_MAX - 1, MOST_X = UINT32_MAX - 2 };
+static const uint32_t OF_PAIR = UINT32_MAX, STAMPS = UINT32_MAX - 1, MOST_X = UINT32_MAX - 2;
 
 enum { PIECE = 2048, BATCH = 512 }; /* rows, messages */
 

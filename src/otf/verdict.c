@@ -87,8 +87,8 @@ static const char *const why_left[OTF2_LEFTS] = {
 	[OTF2_UNBEGUN] = "whose beginning or end was not recorded in time",
 	[OTF2_NO_BYTES] = "of collectives in which nobody waits, as no bytes are moved",
 	[OTF2_BETWEEN] = "of collectives between two groups",
-	[OTF2_AFTER_OFF] = "after recording was switched off, as only their order tells "
-			   "which is which",
+	[OTF2_AFTER_OFF] = ("after recording was switched off, as only their order tells "
+			    "which is which"),
 	[OTF2_LACKING] = "whose counterparts are fewer than they are, though all files are whole",
 	[OTF2_BY_THREADS] = "of several threads of a process, whose order is not known",
 };

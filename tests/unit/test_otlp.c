@@ -565,7 +565,7 @@ enum { CALLS = 60, FORMS = 3 };
 static char *answer(const struct bytes *b)
 {
 	struct usk_trace *t;
-	struct usk_clocks *c;
+	struct usk_clocks *c = NULL;
 	struct usk_err err = { 0 };
 	if (usk_trace_open_memory(b->data, b->n, "m", &t, &err) ||
 	    usk_sync(&t, 1, NULL, &c, &err)) {

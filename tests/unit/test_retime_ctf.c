@@ -51,7 +51,7 @@ static size_t stamps(const char *path, int64_t ns[EVENTS + 1])
 	struct usk_err err = { 0 };
 	struct usk_trace *t = NULL;
 	static struct usk_event e[EVENTS + 1];
-	size_t n;
+	size_t n = 0;
 	if (usk_trace_open_with(path, NULL, &o, &t, &err) ||
 	    usk_trace_sides(t, e, EVENTS + 1, &n, &err)) {
 		fail_msg("%s: %s", path, err.msg);

@@ -371,7 +371,7 @@ static void check_clock(const struct world *w, const struct usk_clocks *c,
 static void check(const struct world *w, const char *text, size_t n, const char *what)
 {
 	struct usk_trace *t;
-	struct usk_clocks *c;
+	struct usk_clocks *c = NULL;
 	struct usk_err err = { 0 };
 	double width = 0;
 	if (usk_trace_open_memory(text, n, "m", &t, &err) || usk_sync(&t, 1, NULL, &c, &err)) {

@@ -22,7 +22,7 @@ enum { HOSTS = 18 };
 static struct usk_survey survey(const struct bytes *file)
 {
 	struct usk_trace *t = NULL;
-	struct usk_survey s;
+	struct usk_survey s = { 0 };
 	struct usk_err err = { 0 };
 	if (usk_trace_open_memory(file->data, file->n, NULL, &t, &err) ||
 	    usk_survey_capture(t, USK_DEPTH_ALL, NULL, NULL, &s, &err)) {
