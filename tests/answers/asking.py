@@ -37,7 +37,7 @@ def options(draw, i):
 		out.append(('model', draw.choice(['linear', 'wander', 'wander=1', 'wander=30', 'segments=20s', 'segments=1s', 'segments=auto'])))
 	if draw.random() < 0.35:
 		out.append(('method', draw.choice(METHODS)))
-		out += [('weights', draw.choice(['half-width', 'residual']))] if out[-1][1].startswith('round-trip-') else []
+		out += [('weights', draw.choice(['half-width', 'residual']))] if out[-1][1][-1].isdigit() else []
 		out += [('window', draw.choice(['100ms', '5s']))] if out[-1][1] in ('min-window', 'rate-ratio', 'rate-last', 'rate-segments') else []
 	if draw.random() < 0.15:
 		out.append(('solve', 'tree'))
@@ -157,7 +157,7 @@ def again(a, label, *more):
 
 
 def apply(a):
-	traces = a.given.traces
+	traces = a.given.also or a.given.traces
 	how = a.told(RULES) + (['--allow-unbounded'] if a.draw.random() < 0.9 else [])
 	if a.given.packets and a.draw.random() < 0.5:
 		how += ['--comments', a.draw.choice(['all', 'changed', 'none'])]
@@ -176,8 +176,16 @@ def merge(a):
 		a.ask('merge', 'apply', 'sync/clocks.json', *traces, '--merge', 'merge/all.pcapng', '--allow-unbounded', *comments)
 
 
+def twice(a):
+	"""What apply wrote is read again."""
+	a.ask('twice', 'apply', 'sync/clocks.json', *a.given.traces, '--comments', a.draw.choice(['all', 'changed']), '--allow-unbounded', '-o', 'twice/out')
+	made = [os.path.join('twice/out', n) for n in sorted(os.listdir('twice/out'))] if os.path.isdir('twice/out') else []
+	if made:
+		a.ask('twice.sync', 'sync', *made, '--json')
+
+
 def timeline(a):
-	a.ask('timeline', 'apply', 'sync/clocks.json', *a.given.traces, *a.told(RULES), '--timeline', 'timeline/t.json', '--allow-unbounded')
+	a.ask('timeline', 'apply', 'sync/clocks.json', *a.given.traces, *a.given.also, *a.told(RULES), '--timeline', 'timeline/t.json', '--allow-unbounded')
 
 
 def convert(a):
@@ -232,7 +240,7 @@ def logs(a):
 		operands.append(f'{clock}={number}.log')
 	more = (['--merge'] if draw.random() < 0.6 else []) + (['--names'] if draw.random() < 0.4 else []) + (['--json-key', 'ts'] if as_json else [])
 	more += ['--zone', '+01:30'] if form == 'comma' and draw.random() < 0.5 else []
-	a.ask('logs', 'convert', 'sync/clocks.json', '--log', *more, *operands)
+	a.ask('logs', 'convert', '--log', *more, '--', 'sync/clocks.json', *operands)
 
 
 def before(a):
@@ -328,20 +336,48 @@ def late(a):
 
 
 def history(a):
-	stamps, draw = a.stamps(24), a.draw
+	stamps, draw = sorted(a.stamps(24), key=lambda s: s[1]), a.draw
 	if not stamps:
 		return
-	machine = {}
+	as_edn, form, machine, busy, ops = draw.random() < 0.4, draw.choice(['knossos', 'elle', 'porcupine']), {}, {}, []
+	for number, (clock, x) in enumerate(stamps):
+		process = machine.setdefault(clock, len(machine))
+		if draw.random() < 0.4 or busy.get(process, x - 1) >= x:
+			process = 100 + number
+		what, status = draw.choice(['read', 'write', 'append' if form == 'elle' else 'cas']), draw.choice(['ok', 'ok', 'ok', 'fail', 'info'])
+		end = '' if status == 'info' and draw.random() < 0.7 else x + draw.choice([1, 10**3, 10**5, 10**7])
+		busy[process] = end or 2**63
+		ops.append((clock, process, what, x, end, status, draw.choice('xy'), number, draw.choice(['', number])))
+	more = draw.choice([[], [], ['--bounds'], ['--json']])
+	operands = edn(draw, ops, form == 'elle') if as_edn else operations(ops)
+	a.ask('history', 'history', '--form', form, *more, '-o', 'history/out', '--', 'sync/clocks.json', *operands)
+
+
+def operations(ops):
 	with open('operations.csv', 'w', newline='', encoding='utf-8') as f:
 		out = csv.writer(f)
 		out.writerow(['clock', 'process', 'op', 'call_ns', 'return_ns', 'status', 'key', 'input', 'output'])
-		for number, (clock, x) in enumerate(sorted(stamps, key=lambda s: s[1])):
-			process = machine.setdefault(clock, len(machine)) if draw.random() < 0.6 else 100 + number
-			what, status = draw.choice(['read', 'write']), draw.choice(['ok', 'ok', 'ok', 'fail', 'info'])
-			end = x + draw.choice([1, 10**3, 10**5, 10**7])
-			out.writerow([clock, process, what, x, '' if status == 'info' and draw.random() < 0.7 else end, status, draw.choice('xy'), number, draw.choice(['', number])])
-	more = draw.choice([[], [], ['--bounds'], ['--json']])
-	a.ask('history', 'history', 'sync/clocks.json', 'operations.csv', '--form', draw.choice(['knossos', 'elle', 'porcupine']), *more, '-o', 'history/out')
+		out.writerows(ops)
+	return ['operations.csv']
+
+
+def edn(draw, ops, keyed):
+	"""As Jepsen writes them, a file a clock."""
+	by = {}
+	for clock, process, what, x, end, status, key, given, got in ops:
+		lines = by.setdefault(clock, [])
+		key = f' :key "{key}",' if keyed or draw.random() < 0.7 else ''
+		value = {'read': 'nil', 'write': str(given), 'append': str(given), 'cas': f'[{given} 3]'}[what]
+		lines.append((x, f'{{:process {process}, :type :invoke, :f :{what},{key} :value {value}, :time {x}}}'))
+		if end != '':
+			value = f'{{:a #{{1 "b"}}, :n {got}}}' if got and draw.random() < 0.2 else got or value
+			lines.append((end, f'{{:process {process}, :type :{status}, :f :{what},{key} :value {value}, :time {end}, :index 7}}'))
+	operands = []
+	for number, (clock, lines) in enumerate(sorted(by.items())):
+		with open(f'{number}.edn', 'w', encoding='utf-8') as f:
+			f.write('; a history\n' * draw.randrange(2) + '\n'.join(line for _, line in sorted(lines)) + '\n')
+		operands.append(f'{clock}={number}.edn')
+	return operands
 
 
 def audit(a):
@@ -370,6 +406,7 @@ PROVED = 250  # messages, of more than which no proof is asked: it takes longest
 COMMANDS = [
 	(apply, 5, ['messages', 'captures', 'mixed', 'readings', 'spans', 'ctf', 'profiles', 'collectives'], None),
 	(merge, 4, ['captures', 'readings'], None),
+	(twice, 2, ['captures'], None),
 	(timeline, 2, None, None),
 	(convert, 3, None, None),
 	(fields, 1, None, None),

@@ -13,7 +13,7 @@ clock { name = c; freq = %d; offset_s = %d; offset = %d; };
 typealias integer { size = 64; align = 8; map = clock.c.value; } := stamp;
 stream {
 	id = 0;
-	packet.context := struct { u64 content_size; u64 packet_size; stamp timestamp_begin; stamp timestamp_end; u16 cpu_id; };
+	packet.context := struct { u64 content_size; u64 packet_size; stamp timestamp_begin; stamp timestamp_end; u64 events_discarded; u16 cpu_id; };
 	event.header := struct { u16 id; stamp timestamp; };
 };
 event { id = 0; name = "app:tx"; stream_id = 0; fields := struct { string to; u32 number; u32 bytes; }; };
@@ -42,12 +42,14 @@ class Machine:
 		for cpu, events in enumerate(self.events):
 			events.sort()
 			with open(f'{self.name}/stream_{cpu}', 'wb') as f:
+				lost = 0
 				while events:
 					size = draw.choice([1, 30, 100])
 					part, events = events[:size], events[size:]
 					body = b''.join(e for _, e in part)
-					bits = (8 + 34 + len(body)) * 8
-					f.write(struct.pack('<IIQQQQH', 0xc1fc1fc1, 0, bits, bits, part[0][0], part[-1][0], cpu) + body)
+					bits, more = (8 + 42 + len(body)) * 8, draw.choice([0, 0, 40])
+					lost += draw.choice([0, 0, 0, 7])
+					f.write(struct.pack('<IIQQQQQH', 0xc1fc1fc1, 0, bits, bits + more * 8, part[0][0], part[-1][0], lost, cpu) + body + bytes(more))
 
 
 def write(draw):

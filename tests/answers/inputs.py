@@ -8,6 +8,7 @@ import csv
 import gzip
 import os
 import random
+import struct
 import subprocess
 import sys
 
@@ -16,6 +17,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'
 import both
 import collectives
 import ctf
+import ctf_fields
 import damage
 import epochs
 import logged
@@ -37,8 +39,9 @@ DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'golden', 
 class Input:
 	"""Operands, what has to be said of them, and what may be: names of clocks, stamps between which a clock was."""
 
-	def __init__(self, traces, said=(), clocks=(), spans=None, kind='messages', reference=None, least=None):
+	def __init__(self, traces, said=(), clocks=(), spans=None, kind='messages', reference=None, least=None, also=()):
 		self.traces, self.said, self.kind, self.reference = list(traces), list(said), kind, reference
+		self.also = list(also)  # of its clocks, and only to be applied to
 		self.clocks = [c for c in clocks if not set(c) & set('@=\t\u202e:') and not c.startswith('-')]
 		self.spans = spans or {}  # by clock: its first stamp and its last
 		self.least = least  # ns that no message takes less than
@@ -100,6 +103,45 @@ def of_logged(seed, _):
 	found = table('messages.csv', {'reference': case.reference})
 	found.said = logs
 	return found
+
+
+def of_worn(seed, unskew):
+	"""Clocks whose logs lack lines, have others that are none, or are of more than one run of a machine."""
+	draw = random.Random(f'worn {seed}')
+	simulated.logged(unskew, draw, seed)
+	found, names = table('in/messages.csv', {}), [n for n in sorted(os.listdir('in')) if n.endswith('.clock.csv')]
+	for name in names:
+		if draw.random() < 0.8:
+			with open(f'in/{name}') as f:
+				lines = wear(draw, f.readlines())
+			with open(f'in/{name}', 'w') as f:
+				f.write(''.join(lines))
+		if draw.random() < 0.9:
+			found.said += ['--clock-log', f'{name.removesuffix(".clock.csv")}=in/{name}']
+	return found
+
+
+def wear(draw, lines):
+	head, rows = lines[:2], lines[2:]
+	for _ in range(draw.choice([1, 1, 2, 3])):
+		at = draw.randrange(1, len(rows))
+		end = at + draw.choice([1, 3, len(rows) // 4, len(rows)])
+		how = draw.choice(['hole', 'hole', 'comment', 'begun late', 'ended early', 'not told', 'cut'])
+		if how == 'hole':
+			rows[at:end] = []
+		elif how == 'comment':
+			rows.insert(at, draw.choice(['# nothing happened\n', head[0], '\n']))
+		elif how == 'begun late':
+			rows = rows[at // 2:]
+		elif how == 'ended early':
+			rows = rows[:-(at // 2 + 1)]
+		elif how == 'not told':
+			rows = [r.rsplit(',', 1)[0] + ',\n' if draw.random() < 0.5 and r.count(',') > 3 else r for r in rows]
+		elif len(rows[-1]) > 9:
+			rows[-1] = rows[-1][:len(rows[-1]) // 2]
+		if len(rows) < 4:
+			break
+	return head + rows
 
 
 def of_drawn(seed, unskew):
@@ -177,7 +219,34 @@ def of_captures(seed, unskew):
 				packed.write(f.read())
 			os.unlink(f'in/{name}.{ending}')
 		ending += '.gz'
-	return Input([f'in/{name}.{ending}' for name in names], said, names, spans, 'captures')
+	traces = [f'in/{name}.{ending}' for name in names]
+	if draw.random() < 0.2:
+		traces[:1] = in_parts(draw, names[0], traces[0])
+	if draw.random() < 0.08:
+		with open('idle.pcap', 'wb') as f:
+			f.write(struct.pack('<IHHiIII', 0xa1b23c4d, 2, 4, 0, 0, 65535, 1))
+		traces.append('idle.pcap')
+	return Input(traces, said, names, spans, 'captures')
+
+
+def in_parts(draw, name, path):
+	"""Two captures of one machine: one after the other, or of two interfaces."""
+	if path.endswith('.gz'):
+		return [path]
+	with open(path, 'rb') as f:
+		data = f.read()
+	where, _ = damage.records(data)
+	if len(where) < 2:
+		return [path]
+	behind, many = draw.random() < 0.5, draw.randrange(1, len(where))
+	first = [i < many if behind else draw.random() < 0.5 for i in range(len(where))]
+	out = []
+	for side, ending in ((True, 'first'), (False, 'second')):
+		part = f'in/{ending}{os.path.splitext(path)[1]}'
+		with open(part, 'wb') as f:
+			f.write(data[:where[0][0]] + b''.join(data[a:b] for (a, b), at in zip(where, first) if at is side))
+		out.append(f'{name}={part}')
+	return out
 
 
 def of_damage(seed, unskew):
@@ -278,6 +347,21 @@ def of_ctf(seed, _):
 	return Input(names, said, names, kind='ctf')
 
 
+def of_ctf_fields(seed, _):
+	"""A trace with fields of all classes, whose clock a table knows."""
+	draw = random.Random(f'fields {seed}')
+	ctf_fields.trace('now', draw, ctf_fields.START)
+	step = draw.choice([0, 0, 10**6, -(10**7)])
+	with open('t.csv', 'w') as f:
+		f.write('sender,receiver,sent_ns,received_ns\n')
+		for t in range(ctf_fields.START, ctf_fields.START + 60 * 10**6, 10**6):
+			by = 5_000_000 + (step if t > ctf_fields.START + 30 * 10**6 else 0) + draw.randrange(5000)
+			f.write(f'ref,host,{t},{t + by + 5050}\nhost,ref,{t + by + 9000},{t + 14101}\n')
+	found = table('t.csv', {'reference': 'ref'})
+	found.kind, found.also = 'ctf', ['host=now']
+	return found
+
+
 # By name: what makes them, and what unskew has to be built with.
 INPUTS = {
 	'second': (of_second, []),
@@ -292,7 +376,9 @@ INPUTS = {
 	'epochs': (of_epochs, []),
 	'both': (of_both, []),
 	'damage': (of_damage, []),
+	'worn': (of_worn, []),
 	'ctf': (of_ctf, ['babeltrace2']),
+	'ctf_fields': (of_ctf_fields, ['babeltrace2']),
 	'exchanges': (of_exchanges, []),
 	'row_order': (of_row_order, []),
 	'profiles': (of_profiles, ['yajl']),

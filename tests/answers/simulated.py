@@ -19,9 +19,9 @@ def listed(draw, n, one):
 
 
 def clocks(draw, n, seconds):
-	"""How clocks go, and are set."""
-	size = draw.choice([10**3, 10**6, 10**9, 10**12])
-	how = ['--offset=' + listed(draw, n, lambda: f'{draw.randrange(-size, size)}ns'),
+	"""How clocks go, and are set; some begin at 0."""
+	size, early = draw.choice([10**3, 10**6, 10**9, 10**12]), draw.random() < 0.12
+	how = (['--start', '0s'] if early else []) + ['--offset=' + listed(draw, n, lambda: f'{draw.randrange(0 if early else -size, size)}ns'),
 		'--drift-ppm=' + listed(draw, n, lambda: f'{draw.uniform(-40, 40):.3f}')]
 	how += maybe(draw, 0.3, '--wander-ppb', draw.choice(['1', '20', '300']))
 	how += maybe(draw, 0.1, '--flicker-ppb', '30')
@@ -58,6 +58,18 @@ def table(unskew, draw, seed):
 	run(unskew, '-o', 'in', *how, *(['--clock-logs'] if logs else []))
 	logged = [f'host{i}' for i in range(n) if draw.random() < 0.7] if logs else []
 	return [w for name in logged for w in ('--clock-log', f'{name}=in/{name}.clock.csv')]
+
+
+def logged(unskew, draw, seed):
+	"""A table of clocks that all have logs, and are set now and then, some far."""
+	n, seconds = draw.choice([2, 2, 3]), draw.choice([20, 60])
+	how = ['--hosts', str(n), '--seconds', str(seconds), '--seed', str(seed), '--format', 'table', '--rate', f'{200 / seconds / n:.3f}',
+		'--clock-logs', '--offset=' + listed(draw, n, lambda: f'{draw.randrange(-10**9, 10**9)}ns'),
+		'--drift-ppm=' + listed(draw, n, lambda: f'{draw.uniform(-40, 40):.3f}'), *network(draw)]
+	for _ in range(draw.choice([0, 1, 2, 3])):
+		by = draw.choice([-1, -1, 1]) * int(10 ** draw.uniform(4, 11))
+		how += ['--step', f'host{draw.randrange(n)}@{draw.uniform(0.1, 0.9) * seconds:.3f}s:{by}ns']
+	run(unskew, '-o', 'in', *how)
 
 
 def stacks(draw, n, udp):
