@@ -35,8 +35,8 @@ def options(draw, i):
 	out = [(i.said[k][2:], i.said[k + 1]) for k in range(0, len(i.said), 2)]
 	if draw.random() < 0.45:
 		out.append(('model', draw.choice(['linear', 'wander', 'wander=1', 'wander=30', 'segments=20s', 'segments=1s', 'segments=auto'])))
-	if draw.random() < 0.35:
-		out.append(('method', draw.choice(METHODS)))
+	if draw.random() < 0.4:
+		out.append(('method', draw.choice(METHODS + ['round-trip-90', 'round-trip-100'] * 2)))
 		out += [('weights', draw.choice(['half-width', 'residual']))] if out[-1][1][-1].isdigit() else []
 		out += [('window', draw.choice(['100ms', '5s']))] if out[-1][1] in ('min-window', 'rate-ratio', 'rate-last', 'rate-segments') else []
 	if draw.random() < 0.15:

@@ -22,6 +22,16 @@ event { id = 2; name = "app:idle"; stream_id = 0; fields := struct { u16 level; 
 '''
 
 
+def packets(draw, text):
+	"""Metadata in packets, as tracers write it."""
+	out, size = b'', draw.choice([300, 4000])
+	for at in range(0, len(text), size):
+		part, more = text[at:at + size], draw.choice([0, 0, 64])
+		bits = (37 + len(part)) * 8
+		out += struct.pack('<I16sIIIBBBBB', 0x75d11d57, bytes(16), 0, bits, bits + more * 8, 0, 0, 0, 1, 8) + part + bytes(more)
+	return out
+
+
 class Machine:
 	def __init__(self, draw, name):
 		self.name, self.hz = name, draw.choice([10**9, 10**9, 24_000_000, 2_400_000_000])
@@ -37,8 +47,9 @@ class Machine:
 
 	def write(self, draw):
 		os.mkdir(self.name)
-		with open(f'{self.name}/metadata', 'w') as f:
-			f.write(METADATA % (self.name, self.hz, self.seconds, self.part))
+		text = (METADATA % (self.name, self.hz, self.seconds, self.part)).encode()
+		with open(f'{self.name}/metadata', 'wb') as f:
+			f.write(packets(draw, text) if draw.random() < 0.4 else text)
 		for cpu, events in enumerate(self.events):
 			events.sort()
 			with open(f'{self.name}/stream_{cpu}', 'wb') as f:

@@ -126,9 +126,13 @@ def wear(draw, lines):
 	for _ in range(draw.choice([1, 1, 2, 3])):
 		at = draw.randrange(1, len(rows))
 		end = at + draw.choice([1, 3, len(rows) // 4, len(rows)])
-		how = draw.choice(['hole', 'hole', 'comment', 'begun late', 'ended early', 'not told', 'cut'])
+		how = draw.choice(['hole', 'hole', 'step', 'step', 'comment', 'begun late', 'ended early', 'not told', 'cut'])
+		steps = [i for i, row in enumerate(rows) if row.rstrip().endswith('set')]
 		if how == 'hole':
 			rows[at:end] = []
+		elif how == 'step' and steps:  # nothing tells of it but stamps
+			at = draw.choice(steps)
+			rows[max(1, at - draw.randrange(3)):at + draw.randrange(1, 4)] = []
 		elif how == 'comment':
 			rows.insert(at, draw.choice(['# nothing happened\n', head[0], '\n']))
 		elif how == 'begun late':
@@ -222,15 +226,16 @@ def of_captures(seed, unskew):
 	traces = [f'in/{name}.{ending}' for name in names]
 	if draw.random() < 0.2:
 		traces[:1] = in_parts(draw, names[0], traces[0])
-	if draw.random() < 0.08:
+	if draw.random() < 0.15:
 		with open('idle.pcap', 'wb') as f:
 			f.write(struct.pack('<IHHiIII', 0xa1b23c4d, 2, 4, 0, 0, 65535, 1))
 		traces.append('idle.pcap')
+	said += simulated.maybe(draw, 0.08, '--readings', 'all')
 	return Input(traces, said, names, spans, 'captures')
 
 
 def in_parts(draw, name, path):
-	"""Two captures of one machine: one after the other, or of two interfaces."""
+	"""Two captures of one machine: one after the other, or of two interfaces, which have a clock each now and then."""
 	if path.endswith('.gz'):
 		return [path]
 	with open(path, 'rb') as f:
@@ -240,13 +245,19 @@ def in_parts(draw, name, path):
 		return [path]
 	behind, many = draw.random() < 0.5, draw.randrange(1, len(where))
 	first = [i < many if behind else draw.random() < 0.5 for i in range(len(where))]
-	out = []
+	out, late = [], 3 if path.endswith('.pcap') and not behind and draw.random() < 0.4 else 0
 	for side, ending in ((True, 'first'), (False, 'second')):
 		part = f'in/{ending}{os.path.splitext(path)[1]}'
 		with open(part, 'wb') as f:
-			f.write(data[:where[0][0]] + b''.join(data[a:b] for (a, b), at in zip(where, first) if at is side))
+			f.write(data[:where[0][0]])
+			f.writelines(later(data[a:b], late * (not side)) for (a, b), at in zip(where, first) if at is side)
 		out.append(f'{name}={part}')
 	return out
+
+
+def later(record, seconds):
+	"""A packet of a capture (pcap), stamped so much later."""
+	return struct.pack('<I', struct.unpack_from('<I', record)[0] + seconds) + record[4:] if seconds else record
 
 
 def of_damage(seed, unskew):

@@ -66,8 +66,8 @@ def logged(unskew, draw, seed):
 	how = ['--hosts', str(n), '--seconds', str(seconds), '--seed', str(seed), '--format', 'table', '--rate', f'{200 / seconds / n:.3f}',
 		'--clock-logs', '--offset=' + listed(draw, n, lambda: f'{draw.randrange(-10**9, 10**9)}ns'),
 		'--drift-ppm=' + listed(draw, n, lambda: f'{draw.uniform(-40, 40):.3f}'), *network(draw)]
-	for _ in range(draw.choice([0, 1, 2, 3])):
-		by = draw.choice([-1, -1, 1]) * int(10 ** draw.uniform(4, 11))
+	for _ in range(draw.choice([0, 1, 2, 3, 3])):
+		by = draw.choice([-1, -1, 1]) * int(draw.choice([10 ** draw.uniform(4, 10), seconds * 1.1 * 10**9]))
 		how += ['--step', f'host{draw.randrange(n)}@{draw.uniform(0.1, 0.9) * seconds:.3f}s:{by}ns']
 	run(unskew, '-o', 'in', *how)
 
