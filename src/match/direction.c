@@ -9,7 +9,8 @@
  *       between them is longer at p than at q, by the two transit times
  * Not   addresses, link types, options: those are known before a packet is matched (walk.c)
  *
- * Under 90 % agreement is no evidence.
+ * Under 90 % agreement is no evidence. A clock that is set between question and answer looks like a
+ * transit, but it does so to an exchange now and then, and transit to all whose gap is short enough.
  */
 #include "match/walk.h"
 
@@ -77,6 +78,32 @@ uint32_t usk_direction_known(const struct directions *w, struct usk_addr src, st
 	return w->n ? *slot_of(w, src, dst) - 1 : NOBODY;
 }
 
+static int bin_of(usk_i128 gap)
+{
+	int bin = 0;
+	while (gap >= 4 && bin + 1 < GAP_BINS) {
+		gap /= 4;
+		bin++;
+	}
+	return bin;
+}
+
+/* vote: 0 or 1, or -1: it tells nothing. */
+static void count_exchange(struct direction *d, struct direction *back, usk_i128 gap, int vote)
+{
+	const int bin = bin_of(gap);
+	if (back->answered) {
+		return;
+	}
+	back->answered = true;
+	d->exchanges[bin]++;
+	back->exchanges[bin]++;
+	if (vote >= 0) {
+		d->said[vote][bin]++;
+		back->said[!vote][bin]++;
+	}
+}
+
 void usk_direction_vote(struct directions *w, uint32_t which, const struct usk_sighting *s)
 {
 	struct direction *d = &w->of[which];
@@ -94,8 +121,11 @@ void usk_direction_vote(struct directions *w, uint32_t which, const struct usk_s
 		 * of one capture: it may have the other one in its midst. Where it has packets
 		 * several times it lacks some of those that it has once. */
 		bool whole = (span || !d->passing) && (back->last_span_ns || !back->passing);
-		if (whole && gap <= LONGEST_GAP_NS && size * 1000 > gap &&
-		    size > span + back->last_span_ns) {
+		const bool tells = size * 1000 > gap && size > span + back->last_span_ns;
+		if (whole && gap <= LONGEST_GAP_NS) {
+			count_exchange(d, back, gap, tells ? longer > 0 : -1);
+		}
+		if (whole && gap <= LONGEST_GAP_NS && tells) {
 			/* Gap at p longer: the earlier one passed p first, this one q. */
 			d->gap[longer > 0]++;
 			back->gap[longer < 0]++;
@@ -106,6 +136,7 @@ void usk_direction_vote(struct directions *w, uint32_t which, const struct usk_s
 	}
 	d->sightings++;
 	d->seen = true;
+	d->answered = false;
 	d->last_p_ns = s->p_ns;
 	d->last_q_ns = s->q_ns;
 	d->last_span_ns = span;
@@ -135,6 +166,28 @@ static bool enough(const struct directions *w, const struct direction *d)
 	return !(d->passing || back->passing) || (d->gap[0] + d->gap[1]) * 2 >= sightings;
 }
 
+/* Do most exchanges say so, up to some length of their gaps? One alone may be a step, if others with
+ * a gap that is no longer say nothing. */
+static bool agreed(const struct direction *d, uint64_t enough, uint8_t role)
+{
+	uint64_t vote[2] = { 0, 0 }, upto = 0, all = 0;
+	bool found = false;
+	for (int i = 0; i < GAP_BINS; i++) {
+		all += d->exchanges[i];
+	}
+	for (int i = 0; i < GAP_BINS; i++) {
+		uint8_t most;
+		vote[0] += d->said[0][i];
+		vote[1] += d->said[1][i];
+		upto += d->exchanges[i];
+		const uint64_t votes = vote[0] + vote[1];
+		if (d->exchanges[i] && votes * 2 >= upto && (votes > 1 || votes == all)) {
+			found = clear(vote, enough, &most) && most == role;
+		}
+	}
+	return found;
+}
+
 enum role usk_direction_decide(const struct directions *w, struct direction *d, bool last)
 {
 	if (d->role == ROLE_UNKNOWN) {
@@ -143,7 +196,8 @@ enum role usk_direction_decide(const struct directions *w, struct direction *d, 
 			d->role = role;
 			d->source = FROM_TTL;
 		} else if (d->ttl[0] + d->ttl[1] == 0 && enough(w, d) &&
-			   clear(d->gap, last ? 1 : ENOUGH_GAPS, &role)) {
+			   clear(d->gap, last ? 1 : ENOUGH_GAPS, &role) &&
+			   agreed(d, last ? 1 : ENOUGH_GAPS, role)) {
 			d->role = role;
 			d->source = FROM_EXCHANGE;
 		}

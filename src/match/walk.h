@@ -22,13 +22,18 @@ struct doubt {
 };
 
 /* Traffic from one address to another, as the first capture names them. */
+/* Exchanges by the length of the gap between question and answer, each four times that of the one before. */
+enum { GAP_BINS = 18 };
+
 struct direction {
 	struct usk_addr src, dst; /* to a group: USK_ANYBODY */
 	uint8_t role, source;	  /* of the first capture, once decided */
 	uint32_t reverse;	  /* the way back, or NOBODY */
 	uint64_t ttl[2], gap[2];  /* votes: [0] the first capture is nearer the sender */
+	/* Of the first answer to each question: how many there were, and how they vote. */
+	uint32_t exchanges[GAP_BINS], said[2][GAP_BINS];
 	uint64_t sightings;
-	bool seen;
+	bool seen, answered;	      /* the latest one was */
 	bool doubtful;		      /* nothing shows that IP-IDs are kept that contents need */
 	bool passing;		      /* a capture saw packets of it more than once */
 	uint64_t joins, spans;	      /* of pass 1; those that seem to have been seen so */
