@@ -239,6 +239,24 @@ static void print_jump(FILE *out, const struct usk_clocks *c, const struct usk_c
 	fputs(".\n", out);
 }
 
+/* A jump of the reference in its own entry that another clock's entry has, too. */
+static bool told_elsewhere(const struct usk_clocks *c, uint32_t reference, const struct usk_jump *j)
+{
+	for (size_t i = 0; i < c->n_clocks; i++) {
+		const struct usk_clock *k = &c->clock[i];
+		for (size_t n = 0; n < k->n_jumps && k->reference == reference && i != reference;
+		     n++) {
+			const struct usk_jump *x = &k->jump[n];
+			if (x->kind == USK_JUMP && x->of == reference &&
+			    x->size_lo_ns != USK_NONE && x->size_lo_ns == -j->size_hi_ns &&
+			    x->size_hi_ns == -j->size_lo_ns) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
 void print_jumps(FILE *out, const struct usk_clocks *c, void (*time)(FILE *out, int64_t ns))
 {
 	enum { MOST = 8 }; /* not every bend: there may be hundreds, and clocks.json lists them */
@@ -252,7 +270,13 @@ void print_jumps(FILE *out, const struct usk_clocks *c, void (*time)(FILE *out, 
 			told = told || itself ? told : k;
 			bends += j->kind == USK_BEND;
 			/* Every clock's offset shows what the reference did. */
-			if (j->kind == USK_JUMP && (itself || told == k) && jumps++ < MOST) {
+			if (j->kind != USK_JUMP ||
+			    (itself ? k->quality == USK_REFERENCE &&
+					      told_elsewhere(c, (uint32_t)i, j)
+				    : told != k)) {
+				continue;
+			}
+			if (jumps++ < MOST) {
 				print_jump(out, c, k, j, time);
 			}
 		}

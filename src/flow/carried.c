@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * carried.c - clocks that were logged: messages on their raw clocks, the answer by their stamps
+ * carried.c - clocks that were logged: the answer by their stamps
  *
- * In    --clock-log, what is known of the clocks' stamps
- * Out   messages as the raw clocks saw them; knots, jumps and stretches on unwrapped stamps
- * Why   between both no stage has to know that a clock was steered
- * Not   what a log says (clock_log.c, carry.c), epochs (epochs.c)
+ * In    the answer on raw clocks, what logs say
+ * Out   knots, jumps and stretches on unwrapped stamps, as far as logs and messages reach
+ * Why   where a log goes on without messages it knows all the same what was done to a clock: a band
+ *       that went straight on there would be false
+ * Not   what a log says (clock_log.c, carry.c), messages (carried_in.c), epochs (epochs.c)
  *
  * A stamp u was shown between raw moments z0 and z1, and T rises: so the bounds at u are lo(z0) and
  * hi(z1). All of it is straight between corners: lines of logs, and where a knot's raw moment was
@@ -17,158 +18,16 @@
 #include "fit/fit.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-/* Quartz by itself, for as long as logs tell that nothing else was done (doc/guarantees.md). */
-#define RAW_WANDER_E12 INT64_C(100000)
-
-/* ---- logs -------------------------------------------------------------------------------------
- */
-
-/* Where the log goes on the raw clock was never set back; where it does not, by its time. */
-static void keep_breaks(struct party *y)
-{
-	size_t n = 0;
-	for (size_t i = 0; i < y->n_back && y->carry; i++) {
-		const struct usk_log_epoch *e = &y->carry->epoch[i];
-		if (e[0].before || e[1].behind) {
-			y->back[n++] = (struct usk_gap){ usk_carried_to(y, y->back[i].before_ns),
-							 usk_carried_to(y, y->back[i].after_ns) };
-		}
-	}
-	y->n_back = y->carry ? n : y->n_back;
-}
-
-static enum usk_status open_log(struct parties *p, const char *row, struct usk_err *err)
-{
-	struct usk_clock_log log;
-	struct usk_input in;
-	uint32_t which;
-	const char *path;
-	enum usk_status status = usk_party_named(p, row, "--clock-log", &which, &path, err);
-	status = status ? status : usk_input_open(&in, path, usk_sniff_text, err);
-	if (status) {
-		return status;
-	}
-	struct party *y = &p->party[which];
-	status = usk_clock_log_read(&in, &log, err);
-	usk_input_close(&in);
-	if (status) {
-		return usk_fail_in(status, err, "%s", path);
-	}
-	if (y->carry) {
-		usk_clock_log_free(&log);
-		return usk_fail(err, USK_EUSAGE, 0, "--clock-log %s: %s has a log already", row,
-				y->name);
-	}
-	for (size_t i = 0; i < p->n; i++) {
-		const struct usk_carry *c = p->party[i].carry;
-		if (c && *log.boot && !strcmp(log.boot, c->log.boot)) {
-			usk_clock_log_free(&log);
-			return usk_fail(
-				err, USK_EUSAGE, 0,
-				"--clock-log %s: this log is of the same machine as the log of %s",
-				row, p->party[i].name);
-		}
-	}
-	if (log.damage) {
-		usk_flow_note_log(p, usk_format("%s: %s", path, log.damage));
-	}
-	char *why = usk_carry_of(&log, &y->survey.epochs, y->first_ns, y->last_ns, &y->carry);
-	if (why) {
-		usk_flow_note_log(p, usk_format("%s: not used, %s", path, why));
-	} else if (!y->carry->whole) {
-		usk_flow_note_log(
-			p, usk_format("%s: %s; there %s counts as a clock without a log", path,
-				      y->carry->log.holes
-					      ? "lines are missing"
-					      : "it does not cover all of the clock's stamps",
-				      y->name));
-	}
-	free(why);
-	keep_breaks(y);
-	return USK_OK;
-}
-
-enum usk_status usk_carried_open(struct parties *p, struct usk_err *err)
-{
-	const struct usk_sync_options *o = p->opt;
-	enum usk_status status = USK_OK;
-	size_t whole = 0;
-	for (size_t i = 0; i < o->n_clock_log && !status; i++) {
-		status = open_log(p, o->clock_log[i], err);
-	}
-	for (size_t i = 0; i < p->n; i++) {
-		whole += p->party[i].carry && p->party[i].carry->whole;
-	}
-	/* One that is not known to keep its rate counts against all others. */
-	bool stated = o->model && strchr(o->model, '=');
-	if (whole == p->n && p->model.kind == USK_WANDER && !stated) {
-		p->model.wander_e12 = RAW_WANDER_E12;
-	}
-	return status;
-}
-
-/* ---- stamps -----------------------------------------------------------------------------------
- */
-
-bool usk_carried_pair(const struct parties *p, uint32_t a, uint32_t b)
-{
-	return p->party[a].carry || p->party[b].carry;
-}
-
-struct usk_msg usk_carried_msg(const struct parties *p, const struct usk_msg *m)
-{
-	const struct usk_carry *from = p->party[m->from].carry, *to = p->party[m->to].carry;
-	struct usk_msg out = *m;
-	out.sent_ns = from ? usk_carry_raw(from, m->sent_ns).lo_ns : m->sent_ns;
-	out.received_ns = to ? usk_carry_raw(to, m->received_ns).hi_ns : m->received_ns;
-	return out;
-}
-
-int64_t usk_carried_to(const struct party *y, int64_t ns)
-{
-	if (!y->carry) {
-		return ns;
-	}
-	return usk_raw_middle(usk_carry_raw(y->carry, ns));
-}
-
-int64_t usk_carried_from(const struct party *y, int64_t raw_ns)
-{
-	return y->carry && raw_ns != USK_NONE ? usk_carry_shown(y->carry, raw_ns) : raw_ns;
-}
-
-void usk_carried_frame(const struct parties *p, uint32_t a, uint32_t b, const struct usk_coarse *c,
-		       struct usk_frame *f)
-{
-	if (!c->n_knots || !usk_carried_pair(p, a, b)) {
-		return;
-	}
-	const struct usk_coarse_knot *k[] = { c->knot, &c->knot[c->n_knots - 1] };
-	int64_t x[2], y[2];
-	for (int i = 0; i < 2; i++) {
-		int64_t on_a = usk_saturate((usk_i128)k[i]->q_ns + k[i]->p_minus_q_ns);
-		x[i] = usk_carried_to(&p->party[b], k[i]->q_ns);
-		y[i] = usk_saturate((usk_i128)usk_carried_to(&p->party[a], on_a) - x[i]);
-	}
-	f->local_ns = x[0];
-	f->offset_ns = y[0];
-	if (x[1] > x[0]) {
-		usk_i128 rate = ((usk_i128)y[1] - y[0]) * 1000000000000 / ((usk_i128)x[1] - x[0]);
-		int64_t limit = p->max_skew_e12;
-		f->rate_e12 = (int64_t)(rate > limit ? limit : rate < -limit ? -limit : rate);
-	}
-}
-
-/* ---- the answer -------------------------------------------------------------------------------
+/* ---- a clock's T ------------------------------------------------------------------------------
  */
 
 /* A clock's T at some of its stamps. */
 struct course {
 	const struct party *own, *reference;
 	const struct usk_map *map;
-	int64_t *u; /* sorted */
+	int64_t first_ns, last_ns; /* stamps of which something is known */
+	int64_t *u;		   /* sorted */
 	size_t n, cap;
 };
 
@@ -187,6 +46,13 @@ static struct at on_raw(const struct course *c, int64_t u)
 		out = (struct at){ lo.lo_ns, mid.reference_ns, hi.hi_ns };
 	}
 	return out;
+}
+
+/* Is T past a moment, for certain, so far from a stamp? */
+static bool past_at(const struct course *c, int64_t from, int64_t d, int64_t moment, bool after)
+{
+	const struct at t = on_raw(c, usk_saturate((usk_i128)from + d));
+	return after ? t.lo == USK_NONE || t.lo >= moment : t.hi == USK_NONE || t.hi <= moment;
 }
 
 /* What the reference showed at a moment of its raw clock, which is known so well: it may have been
@@ -220,7 +86,7 @@ static bool between_epochs(const struct usk_epochs *e, int64_t u)
 
 static void add(struct course *c, usk_i128 u)
 {
-	if (u >= c->own->first_ns && u <= c->own->last_ns &&
+	if (u >= c->first_ns && u <= c->last_ns &&
 	    !between_epochs(&c->own->survey.epochs, (int64_t)u)) {
 		*USK_ADD(c->u, c->n, c->cap) = (int64_t)u;
 	}
@@ -244,12 +110,54 @@ static void add_shown(void *ctx, struct usk_raw shown)
 	add(ctx, shown.hi_ns);
 }
 
+/* Unwrapped stamps of a clock that its log and its own trace cover. */
+static struct usk_raw covered(const struct party *y)
+{
+	struct usk_raw all = { y->first_ns, y->last_ns };
+	if (y->carry) {
+		const struct usk_raw log = usk_carry_covers(y->carry);
+		all.lo_ns = log.lo_ns < all.lo_ns ? log.lo_ns : all.lo_ns;
+		all.hi_ns = log.hi_ns > all.hi_ns ? log.hi_ns : all.hi_ns;
+	}
+	return all;
+}
+
+/* Before, or after, a stamp: where T, at the least and at the most, is past a moment. */
+static int64_t reaches(const struct course *c, int64_t from, int64_t moment, bool after)
+{
+	const struct at t = on_raw(c, from);
+	const int64_t at = after ? t.lo : t.hi;
+	const usk_i128 d = after ? (usk_i128)moment - at : (usk_i128)at - moment;
+	if (at == USK_NONE || d <= 0) {
+		return from;
+	}
+	/* A clock runs no less than half as fast as any other. */
+	int64_t n, most = usk_saturate(2 * d + 2);
+	USK_FIRST(n, 0, most, past_at(c, from, after ? n : -n, moment, after));
+	return usk_saturate((usk_i128)from + (after ? n : -n));
+}
+
+/* As far as its log goes, and that of the reference. */
+static void set_ends(struct course *c)
+{
+	const struct usk_raw own = covered(c->own);
+	c->first_ns = own.lo_ns;
+	c->last_ns = own.hi_ns;
+	if (c->reference->carry) {
+		const struct usk_clock_log *l = &c->reference->carry->log;
+		c->first_ns = reaches(c, own.lo_ns, l->line[0].before_ns, false);
+		c->last_ns = reaches(c, own.hi_ns, l->line[l->n - 1].after_ns, true);
+	}
+}
+
 /* Lines of its own log, and where the raw moments of its knots were shown. */
 static void own_corners(struct course *c, const struct usk_clock *k)
 {
 	const struct usk_carry *y = c->own->carry;
 	add(c, c->own->first_ns);
 	add(c, c->own->last_ns);
+	add(c, c->first_ns);
+	add(c, c->last_ns);
 	for (size_t i = 0; i < k->n_knots; i++) {
 		int64_t z = k->knot[i].local_ns;
 		if (y) {
@@ -260,9 +168,14 @@ static void own_corners(struct course *c, const struct usk_clock *k)
 	}
 	if (y) {
 		int64_t *more;
-		size_t n = usk_carry_corners(y, c->own->first_ns, c->own->last_ns, &more);
+		size_t n = usk_carry_corners(y, c->first_ns, c->last_ns, &more);
 		for (size_t i = 0; i < n; i++) {
-			add(c, more[i]);
+			/* At a line bounds are those of either side, between two they are straight: so
+			 * they can be said to pass a moment of the reference. */
+			const int beside = c->reference->carry ? 1 : 0;
+			for (int x = -beside; x <= beside; x++) {
+				add(c, (usk_i128)more[i] + x);
+			}
 		}
 		free(more);
 	}
@@ -289,13 +202,36 @@ struct stretch {
 	int64_t from, to;
 };
 
+/* The first stamp of a stretch at which it is past a moment; it is at a guess, or not far. */
+static int64_t first_past(const struct course *c, const struct stretch *s, int64_t moment,
+			  int64_t guess)
+{
+	const bool up = s->from < s->to;
+	int64_t from = c->u[s->corner], to = c->u[s->corner + 1], u;
+	const bool before = past(c, guess, s->which, moment, up);
+	for (int64_t step = 4; before && guess - step > from; step *= 8) {
+		if (!past(c, guess - step, s->which, moment, up)) {
+			from = guess - step;
+			break;
+		}
+		to = guess - step;
+	}
+	for (int64_t step = 4; !before && guess + step < to; step *= 8) {
+		if (past(c, guess + step, s->which, moment, up)) {
+			to = guess + step;
+			break;
+		}
+		from = guess + step;
+	}
+	USK_FIRST(u, from, to, past(c, u, s->which, moment, up));
+	return u;
+}
+
 /* Where it passes moments at which what the reference showed may jump: on either side of each, and
- * `beside` more. On the line between both corners it is there but for what all is rounded by, so a
- * few steps find it. */
+ * `beside` more. On the line between both corners it is there but for what all is rounded by. */
 static void add_crossings(struct course *c, const struct stretch *s, const int64_t *moment,
 			  size_t n, int beside)
 {
-	enum { STEPS = 64 };
 	const bool up = s->from < s->to;
 	size_t k;
 	USK_FIRST(k, 0, n, moment[k] >= (up ? s->from : s->to));
@@ -303,14 +239,10 @@ static void add_crossings(struct course *c, const struct stretch *s, const int64
 		const int64_t first = c->u[s->corner], last = c->u[s->corner + 1];
 		const usk_i128 d = (usk_i128)last - first, rise = (usk_i128)s->to - s->from;
 		const int64_t m = moment[k];
-		int64_t u = first;
-		u += rise ? (int64_t)usk_floor_div(d * ((usk_i128)m - s->from), rise) : 0;
-		for (int x = 0; x < STEPS && u > first && past(c, u - 1, s->which, m, up); x++) {
-			u--;
-		}
-		for (int x = 0; x < STEPS && u < last && !past(c, u, s->which, m, up); x++) {
-			u++;
-		}
+		const int64_t guess =
+			first +
+			(rise ? (int64_t)usk_floor_div(d * ((usk_i128)m - s->from), rise) : 0);
+		const int64_t u = first_past(c, s, m, guess);
 		for (int x = -1 - beside; x <= beside; x++) {
 			add(c, (usk_i128)u + x);
 		}
@@ -440,7 +372,9 @@ static void carry_clock(struct parties *p, struct usk_clocks *c, uint32_t i)
 		free(k->knot);
 		k->knot = NULL;
 		k->n_knots = 0;
-		usk_clock_reference(k, x.own->first_ns, x.own->last_ns);
+		const struct usk_raw all = covered(x.own);
+		usk_clock_reference(k, all.lo_ns, all.hi_ns);
+		usk_carried_steps(k, i, x.own);
 		return;
 	}
 	if (!x.own->carry && !x.reference->carry) {
@@ -450,6 +384,7 @@ static void carry_clock(struct parties *p, struct usk_clocks *c, uint32_t i)
 	struct usk_map *map = usk_map_new(k, c->max_skew_e12);
 	x.map = map;
 	if (map) {
+		set_ends(&x);
 		own_corners(&x, k);
 		if (x.reference->carry) {
 			reference_corners(&x);

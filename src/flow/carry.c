@@ -133,6 +133,22 @@ static bool match_epochs(struct usk_carry *c)
 	return true;
 }
 
+struct usk_raw usk_carry_covers(const struct usk_carry *c)
+{
+	const struct usk_clock_log *l = &c->log;
+	size_t begin = 0, end = c->epochs->n;
+	while (c->epoch[begin].before) {
+		begin++;
+	}
+	while (c->epoch[end].behind) {
+		end--;
+	}
+	return (struct usk_raw){
+		usk_saturate((usk_i128)l->line[0].time_ns + c->epoch[begin].shift_ns),
+		usk_saturate((usk_i128)l->line[l->n - 1].time_ns + c->epoch[end].shift_ns)
+	};
+}
+
 char *usk_carry_of(struct usk_clock_log *log, const struct usk_epochs *epochs, int64_t first_ns,
 		   int64_t last_ns, struct usk_carry **out)
 {
@@ -146,20 +162,12 @@ char *usk_carry_of(struct usk_clock_log *log, const struct usk_epochs *epochs, i
 		why = usk_strdup("the clock's stamps show a step backward, the log does not: it is "
 				 "of another clock");
 	} else {
-		size_t begin = 0, end = epochs->n;
-		while (c->epoch[begin].before) {
-			begin++;
-		}
-		while (c->epoch[end].behind) {
-			end--;
-		}
-		usk_i128 from = (usk_i128)l->line[0].time_ns + c->epoch[begin].shift_ns;
-		usk_i128 to = (usk_i128)l->line[l->n - 1].time_ns + c->epoch[end].shift_ns;
-		if (from > last_ns || to < first_ns) {
+		const struct usk_raw all = usk_carry_covers(c);
+		if (all.lo_ns > last_ns || all.hi_ns < first_ns) {
 			why = usk_strdup("it covers none of the clock's stamps: it is of another "
 					 "clock, or of another time");
 		}
-		c->whole = from <= first_ns && to >= last_ns && !l->holes;
+		c->whole = all.lo_ns <= first_ns && all.hi_ns >= last_ns && !l->holes;
 	}
 	if (why) {
 		usk_carry_free(c);

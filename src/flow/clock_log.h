@@ -73,18 +73,22 @@ struct usk_carry {
 	bool whole;			 /* the log covers all of its stamps, without holes */
 };
 
+struct usk_raw {
+	int64_t lo_ns, hi_ns;
+};
+
 /** Of a clock whose stamps lie between these, unwrapped. Takes the log over. Why it is of no use,
  * a sentence, malloc'ed; NULL: it is. */
 char *usk_carry_of(struct usk_clock_log *log, const struct usk_epochs *epochs, int64_t first_ns,
 		   int64_t last_ns, struct usk_carry **out);
 void usk_carry_free(struct usk_carry *c);
 
+/** From which unwrapped stamp to which one the log tells of it. */
+struct usk_raw usk_carry_covers(const struct usk_carry *c);
+
 /** At which rates it ran between the lines that it was set between, before a piece. */
 struct usk_log_cell usk_carry_rates(const struct usk_clock_log *l, size_t piece);
 
-struct usk_raw {
-	int64_t lo_ns, hi_ns;
-};
 static inline int64_t usk_raw_middle(struct usk_raw r)
 {
 	return (int64_t)(((usk_i128)r.lo_ns + r.hi_ns) >> 1);

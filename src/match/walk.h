@@ -62,7 +62,7 @@ uint32_t usk_direction_find(struct directions *w, struct usk_addr src, struct us
 uint32_t usk_direction_known(const struct directions *w, struct usk_addr src, struct usk_addr dst);
 /** Take a sighting as evidence: ttls and stamps of both captures, each on its own clock. */
 void usk_direction_vote(struct directions *w, uint32_t which, const struct usk_sighting *s);
-/** Decide if the evidence is clear; last: there will be no more, so a single vote counts. */
+/** Decide if the evidence is clear; last: there will be no more, so few votes count. */
 enum role usk_direction_decide(const struct directions *w, struct direction *d, bool last);
 
 /* MAX_CHAIN: packets of one key that are looked at; more are nobody's. */

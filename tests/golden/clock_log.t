@@ -16,9 +16,9 @@ Disturbed: host1 may have been stepped or slewed in 1 stretch, 368 s in all (61.
 Model wander: the rate of each clock is constant within 5 ppm
 Truth: host1's estimate is off by at most 637 us; its band holds the truth throughout.
 $ unskew sync sim/messages.csv --truth sim/truth.json --clock-log host0=sim/host0.clock.csv --clock-log host1=sim/host1.clock.csv -o clocks.json | grep -e '^host1' -e Uncertainty -e Causality -e Step -e from -e Model -e Truth -e Disturbed -e Note
-host1  bounded    474.5862 ms ± 52.7 us           15.00 (14.72 to 15.28)  3,002     2,919
+host1  bounded    474.3953 ms ± 52.7 us           15.00 (14.72 to 15.28)  3,002     2,919
 Causality violations (received before sent): 2,954 before correction, 15 after.
-Uncertainty over the trace: ±51.6 us to ±252 ms, ±685 us on average.
+Uncertainty over the trace: ±51.6 us to ±252 ms, ±681 us on average.
 Step: host1 was stepped backward, or stood still (suspended), by 499.999998 ms ± 88 ns,
 Note: 15 messages are received before they were sent after the correction, too: when exactly between two of its lines a logged clock was stepped or slewed is not known; the error bounds hold there
 Model wander: the rate of each clock is constant within 0.1 ppm, no two rates differ by more than
@@ -26,8 +26,8 @@ Truth: host1's estimate is off by at most 250 ms; its band holds the truth throu
 ! Wrote clocks.json.
 # The answer is by the stamps as recorded: nobody behind it needs the log.
 $ unskew convert clocks.json --clock host1 1700000100000000000 1700000500000000000
-1700000100000000000	1700000099969659519	1700000099969607404	1700000099969712557
-1700000500000000000	1700000500465075212	1700000500465023242	1700000500465127397
+1700000100000000000	1700000099969659518	1700000099969607404	1700000099969712557
+1700000500000000000	1700000500465075212	1700000500465023242	1700000500465127396
 # What a log does not cover counts as a clock that is not logged.
 $ head -400 sim/host1.clock.csv >short.csv; unskew sync sim/messages.csv --truth sim/truth.json --clock-log host1=short.csv | grep -e '^host1' -e short.csv -e Model -e Truth
 host1  bounded    474.5862 ms ± 64.6 us           15.0 (9.8 to 20.2)  3,002     2,919
@@ -35,7 +35,7 @@ Note: short.csv: it does not cover all of the clock's stamps; there host1 counts
 Model wander: the rate of each clock is constant within 5 ppm, no two rates differ by more than
 Truth: host1's estimate is off by at most 250 ms; its band holds the truth throughout.
 $ sed 200,250d sim/host1.clock.csv >hole.csv; unskew sync sim/messages.csv --truth sim/truth.json --clock-log host0=sim/host0.clock.csv --clock-log host1=hole.csv | grep -e '^host1' -e hole.csv -e Truth
-host1  bounded    474.5863 ms ± 63.0 us           14.8 (9.6 to 20.4)  3,002     2,919
+host1  bounded    474.3954 ms ± 59.1 us           14.8 (9.6 to 20.4)  3,002     2,919
 Note: hole.csv: lines are missing; there host1 counts as a clock without a log
 Truth: host1's estimate is off by at most 250 ms; its band holds the truth throughout.
 $ sed 's/^realtime,\([0-9]*\),17/realtime,\1,16/' sim/host1.clock.csv >other.csv; unskew sync sim/messages.csv --clock-log host1=other.csv | grep -e other.csv
@@ -54,25 +54,25 @@ clock  quality    offset between steps (± bound)  drift, ppm           sent  re
 host1  bounded    245.5075 ms ± 67.5 us           15.0 (9.8 to 20.2)  3,002     2,919
 Clocks were stepped: an offset is that in the middle of the stretch between steps with the most messages.
 Causality violations (received before sent): 2,913 before correction, 6 after.
-Uncertainty over the trace: ±51.9 us to ±252 ms, ±731 us on average.
+Uncertainty over the trace: ±51.9 us to ±252 ms, ±728 us on average.
 Step: host0 was stepped forward by 299.999994 ms ± 88 ns,
   between 1700000199.054066790 s and 1700000200.054124168 s on the clock of host1.
-Step: host0 was stepped backward, or stood still (suspended), by 499.999997 ms ± 88 ns,
-  between 1700000399.058046304 s and 1700000400.058116484 s on the clock of host1.
+Step: host0 was stepped backward, or stood still (suspended), by 499.999997 ms ± 127 ns,
+  between 1700000399.058046304 s and 1700000400.058216492 s on the clock of host1.
 Note: 6 messages are received before they were sent after the correction, too: when exactly between two of its lines a logged clock was stepped or slewed is not known; the error bounds hold there
 Truth: host1's estimate is off by at most 65.2 us; its band holds the truth throughout.
 # The same where the other clock is logged and stepped, too: the reference's steps are at 207.054 s and 407.058 s of its stamps.
 $ unskew simulate -q -o both --hosts 2 --format table --rate 5 --seconds 600 --drift-ppm 5,20 --offset 0,50ms --step host0@200s:300ms --step host0@400s:-500ms --step host1@100s:7s --clock-logs --seed 4; unskew sync both/messages.csv --truth both/truth.json --reference host0 --clock-log host0=both/host0.clock.csv --clock-log host1=both/host1.clock.csv | grep -e '^host1' -e Causality -e Step -e between -e Truth
 clock  quality    offset between steps (± bound)  drift, ppm               sent  received
-host1  bounded    -7.2574999 s ± 52.1 us          15.00 (14.72 to 15.28)  3,002     2,919
+host1  bounded    -7.2575151 s ± 52.2 us          15.00 (14.72 to 15.28)  3,002     2,919
 Clocks were stepped: an offset is that in the middle of the stretch between steps with the most messages.
 Causality violations (received before sent): 3,002 before correction, 12 after.
 Step: host1 was stepped forward by 6.999999999 s ± 87 ns,
   between 1700000099.052114961 s and 1700000107.052075470 s on the clock of host1.
 Step: host0 was stepped forward by 299.999994 ms ± 88 ns,
   between 1700000206.054080182 s and 1700000207.054114727 s on the clock of host1.
-Step: host0 was stepped backward, or stood still (suspended), by 499.999997 ms ± 88 ns,
-  between 1700000406.058061902 s and 1700000407.058110593 s on the clock of host1.
+Step: host0 was stepped backward, or stood still (suspended), by 499.999997 ms ± 127 ns,
+  between 1700000406.058061902 s and 1700000407.058210601 s on the clock of host1.
 Note: 12 messages are received before they were sent after the correction, too: when exactly between two of its lines a logged clock was stepped or slewed is not known; the error bounds hold there
 Truth: host1's estimate is off by at most 52.9 us; its band holds the truth throughout.
 # Both are steered by daemons as well: the bounds hold within the bracket of a step of the reference, too.
@@ -80,8 +80,8 @@ $ unskew simulate -q -o steered --hosts 2 --format table --rate 5 --seconds 600 
 its band holds the truth throughout.
 # In captures, of which the reference was set back: its stamps show that, and the bounds hold on either side of it.
 $ unskew simulate -q -o back --hosts 3 --rate 40 --seconds 60 --drift-ppm 5,20,-10 --offset 0,50ms,2s --step host1@18s:-4111969us --step host0@12s:-1279ms --poll 5s --slew-ppm 393 --clock-logs --seed 49; unskew sync back/host0.pcap back/host1.pcap back/host2.pcap --truth back/truth.json --reference host1 --clock-log host0=back/host0.clock.csv --clock-log host1=back/host1.clock.csv --clock-log host2=back/host2.clock.csv | grep -e '^host' -e Truth
-host0  bounded    1.4195349 s ± 51.2 us           -15.0 (-16.9 to -13.0)  5,842     5,882
+host0  bounded    1.4199253 s ± 51.3 us           -15.0 (-16.9 to -13.0)  5,842     5,882
 host1  reference  0                               0                       5,767     5,753
-host2  bounded    -1.8442127 s ± 51.4 us          -30.0 (-32.0 to -28.0)  5,953     5,927
+host2  bounded    -1.8434192 s ± 51.3 us          -30.0 (-32.0 to -28.0)  5,953     5,927
 Truth: host0's estimate is off by at most 121 us; its band holds the truth throughout.
 Truth: host2's estimate is off by at most 121 us; its band holds the truth throughout.

@@ -39,3 +39,21 @@ def run(unskew, *args):
 	r = subprocess.run([unskew, *args], capture_output=True, encoding='utf-8', errors='replace', timeout=120)
 	demand_whole(args[0], r.returncode, r.stderr + r.stdout)
 	return r
+
+
+def order(unskew, found, events):
+	"""What `before` says of pairs of events, [((clock, stamp, true time), (clock, stamp, true time))]: yes and no are so.
+
+	How many of them it decided. A stamp that may be of two epochs has no answer.
+	"""
+	asked = ''.join(f'{a}:{x}\t{b}:{y}\n' for (a, x, _), (b, y, _) in events)
+	r = subprocess.run([unskew, 'before', found], input=asked, capture_output=True, encoding='utf-8', errors='replace', timeout=120)
+	lines, decided = r.stdout.splitlines(), 0
+	if r.returncode not in (0, 3) or len(lines) != len(events):
+		raise AssertionError(f'before: status {r.returncode}, {len(lines)} answers for {len(events)}: {r.stderr[:300]}')
+	for (a, b), line in zip(events, lines):
+		said = line.split()[0]
+		decided += said != 'undecidable'
+		if (said == 'yes' and a[2] > b[2]) or (said == 'no' and b[2] > a[2]):
+			raise AssertionError(f'before is wrong: {a} {b} {line}')
+	return decided

@@ -2,15 +2,18 @@
 # SPDX-License-Identifier: MIT
 """logged.py UNSKEW [--count N] [--seed S] [--jobs J]: clocks with logs of their own, held against the truth.
 
-In    nothing: raw clocks of constant rates, wall clocks that are slewed and stepped, their logs, a table of messages
-Out   cases whose band leaves the truth out, whose estimate is outside its band, or that are refused
+In    nothing: raw clocks of constant rates, wall clocks that are slewed and stepped, their logs, messages in any form
+Out   cases whose band leaves the truth out, whose estimate is outside its band, of which `before` says what is not so,
+      or that are refused
 Why   a band by a log is only as good as what is known of a clock between two lines of it
 Not   slews there and back between two lines, which no log shows (doc/guarantees.md)
 
 Shares nothing with the simulator. A clock does what kernels let daemons do: frequency changes that it tells, slews one
 way that it does not tell (adjtime, a phase lock that decays), steps that wake the logger and some that do not. Lines
 are a second apart or late, or lack for a while, their readings wide or narrow; logs are of all clocks or of some, of all
-the time or of a part, outside of which nothing happens. A case is made by its seed alone; --keep FOLDER writes those that fail.
+the time or of a part, outside of which nothing happens; messages may be of less time than logs. Traces are drawn (forms.py), and
+models, methods, minimum delays, anchors, a stretch of time; what --messages writes are messages, and parts give the
+same answer. A case is made by its seed alone; --keep FOLDER writes those that fail.
 """
 
 import bisect
@@ -27,7 +30,8 @@ import tempfile
 
 sys.dont_write_bytecode = True  # the source tree stays as it is
 
-from asked import in_memory, options, run
+import forms
+from asked import in_memory, options, order, run
 
 E12 = 10**12
 SECOND = 10**9
@@ -98,6 +102,9 @@ class Clock:
     def read(self, t):
         return self.exact(t) // self.tick * self.tick
 
+    def goes_back(self):
+        return any(by < 0 for _, by in self.steps)
+
     def raw(self, t):
         return self.raw_base + t + t * self.raw_rate // E12
 
@@ -129,8 +136,9 @@ class Clock:
             t += SECOND + (rng.randint(0, late) if rng.random() < 0.1 else 0)
             moments.append((t, ""))
         for at, _ in self.steps:
-            if wakes:
-                moments.append((at + rng.randint(1000, 10**6), "set"))
+            if wakes:  # a line that comes first says so, too
+                woken = at + rng.randint(1000, 10**6)
+                moments = [(m, "set" if at < m <= woken else event) for m, event in moments] + [(woken, "set")]
             else:
                 i = bisect.bisect_right(moments, (at, "~"))
                 moments[i] = moments[i][0], "set"
@@ -139,12 +147,23 @@ class Clock:
         with open(path, "w", encoding="ascii") as f:
             f.write(f"# unskew clock log, raw clock of boot {self.name}-{rng.random()}, host {self.name}\n")
             f.write("clock,before_ns,time_ns,after_ns,rate_e12,status,event\n")
-            tells, before = self.tells, -1
+            tells, before, was_set = self.tells, -1, ""
             for t, event in moments:
+                event = event or was_set
                 b, a = self.raw(t) - rng.randint(1, wide), self.raw(t) + rng.randint(1, wide)
                 if b > before:
                     f.write(f"realtime,{b},{self.exact(t)},{a},{self.told(t) if tells else ''},{1 if tells else ''},{event}\n")
-                    before = a
+                    before, was_set = a, ""
+                else:
+                    was_set = event
+
+
+METHODS = ["hull", "support", "regress+delta", "two-point+moved", "round-trip", "interval", "lp-rate", "min-window", "first-offset"]
+
+
+def shortest(least):
+    """What a message takes at least by any reference's clock."""
+    return least - least // 5000 - 1
 
 
 class Case:
@@ -164,14 +183,48 @@ class Case:
                 a, b = (a, b) if rng.random() < 0.5 else (b, a)
                 self.rows.append((t, a, b, t + least + int(rng.expovariate(1 / mean))))
         self.rows.sort(key=lambda r: r[rng.choice([0, 3])])
-        self.more = rng.choice([[], [], [], ["--model", "wander=1"], ["--model", "linear"], ["--min-delay", f"{least}ns"]])
+        self.more = rng.choice([[], [], [], ["--model", "wander=1"], ["--model", "linear"], ["--min-delay", f"{shortest(least)}ns"]])
+
+        self.least, self.window = least, (0, self.span * 2)
+        self.form = rng.choice(forms.FORMS)
+        if rng.random() < 0.4:  # logs go on without messages
+            first, last = rng.randint(0, self.span // 2), rng.randint(self.span // 2, self.span)
+            who = rng.choice(names)
+            all_ = rng.random() < 0.5
+            self.rows = [r for r in self.rows if first <= r[0] <= last or not (all_ or who in r[1:3])] or self.rows
+        self.ask_for_more()
+
+    def ask_for_more(self):
+        """What else may be asked for, and said truly."""
+        rng = self.rng
+        if rng.random() < 0.3:
+            self.more += ["--method", rng.choice(METHODS), "--window", rng.choice(["10s", "1min"])]
+        if rng.random() < 0.15:
+            self.more += ["--solve", "tree"]
+        if rng.random() < 0.1 and "--model" not in self.more:
+            self.more += ["--model", rng.choice(["segments=20s", "segments=auto", "wander=0.1"])]
+        if rng.random() < 0.1 and "--min-delay" not in self.more:
+            self.more += ["--min-delay", "@delays.csv"]
+            forms.table("delays.csv", ["sender", "receiver", "model"], {(a, b, f"{shortest(self.least)}ns") for _, a, b, _ in self.rows})
+        for _ in range(rng.choice([0, 0, 0, 1, 3])):
+            a = self.anchor()
+            self.more += ["--anchor", a] if a else []
+        reference = self.clocks[self.reference]
+        if rng.random() < 0.2 and not any(by < 0 for _, by in reference.steps):
+            self.window = rng.randint(0, self.span // 2), rng.randint(self.span // 2, self.span)
+            self.more += ["--from", str(reference.exact(self.window[0])), "--to", str(reference.exact(self.window[1]))]
+
+    def anchor(self):
+        """A true statement of when one clock showed what another one did; None: of a moment that is one of several."""
+        rng = self.rng
+        a, b = rng.sample(list(self.clocks.values()), 2)
+        t, d = rng.randint(0, self.span), 10 ** rng.randint(1, 9)
+        if any(abs(t - at) < 30 * SECOND for c in (a, b) for at, _ in c.steps):
+            return None
+        return f"{a.name}@{a.exact(t)}={b.name}@{b.exact(t) + rng.randint(2 - d, d - 2)}+-{d}ns"
 
     def write(self):
-        with open("messages.csv", "w", newline="", encoding="ascii") as f:
-            w = csv.writer(f)
-            w.writerow(["sender", "receiver", "sent_ns", "received_ns"])
-            w.writerows((a, b, self.clocks[a].read(t), self.clocks[b].read(u)) for t, a, b, u in self.rows)
-        out = []
+        self.traces, out = forms.write(self.rng, self.clocks, self.rows, self.form)
         for c in self.clocks.values():
             if c.logged:
                 c.write_log(self.rng, c.name + ".clock.csv")
@@ -179,15 +232,17 @@ class Case:
         return out
 
     def moments(self, clock):
-        """Of its own messages, and close to all that happened to it or to the reference."""
+        """Of its own messages, close to all that happened to it or to the reference, and at any time."""
         own = [t for t, a, _, _ in self.rows if a == clock.name] + [u for _, _, b, u in self.rows if b == clock.name]
-        own.sort()
-        some = self.rng.sample(own, min(len(own), 60))
+        own = sorted(t for t in own if self.window[0] <= t <= self.window[1])
+        if not own:
+            return []
+        some = self.rng.sample(own, min(len(own), 40)) + [self.rng.randint(0, self.span) for _ in range(20)]
         for c in (clock, self.clocks[self.reference]):
             events = self.rng.sample(c.at, min(len(c.at), 20)) + [t for t, _ in c.steps]
             some += [t + d * self.rng.choice([1, 10**3, 10**6, 10**8, 10**9]) * self.rng.randint(1, 9)
                      for t in events for d in (-1, 1)]
-        return [t for t in some if own[0] <= t <= own[-1]]
+        return [t for t in some if 0 <= t <= self.span]
 
 
 def falls(entry):
@@ -258,8 +313,10 @@ def steps_told(case, answer):
 def inversions(case, answer):
     """What apply writes against what sync told: receipts before their sends by more than stamps and logs are rounded."""
     of = {e["name"]: e["reference"] for e in answer["clocks"] if e["quality"] in ("bounded", "reference")}
-    with open("now.csv", newline="", encoding="ascii") as f:
-        rows = [r for r in csv.DictReader(f) if r["sender"] in of and of[r["sender"]] == of.get(r["receiver"])]
+    rows = []
+    for path in case.traces:
+        with open(os.path.join("now", path), newline="", encoding="ascii") as f:
+            rows += [r for r in csv.DictReader(f) if r["sender"] in of and of[r["sender"]] == of.get(r["receiver"])]
     wrong = sum(int(r["sent_ns"]) - int(r["received_ns"]) > max(1, 2 * case.clocks[r["receiver"]].tick) for r in rows)
     corrected = answer["evaluation"]["corrected"]
     told = corrected["inversions"] + corrected.get("outlier_inversions", 0)
@@ -267,24 +324,66 @@ def inversions(case, answer):
         raise AssertionError(f"apply writes {wrong} inversions, sync told {told}")
 
 
+def in_order(unskew, case, answer):
+    """Pairs of events, near each other or not, of clocks whose epochs are known."""
+    known = []
+    for e in answer["clocks"]:
+        c = case.clocks[e["name"]]
+        if falls(e) in (0, sum(by < 0 for _, by in c.steps)):
+            known += [(c.name, c.read(t), t) for t in case.moments(c)]
+    known.sort(key=lambda k: k[2])
+    if len(known) < 2:
+        return
+    near = [(known[i], known[i + 1]) for i in range(len(known) - 1)]
+    order(unskew, "clocks.json", near + [tuple(case.rng.sample(known, 2)) for _ in range(100)])
+
+
+def used(case):
+    """Every message that is said to be one, is."""
+    true = {(a, b, case.clocks[a].read(t), case.clocks[b].read(u)) for t, a, b, u in case.rows}
+    with open("used.csv", newline="", encoding="ascii") as f:
+        for r in csv.DictReader(f):
+            if (r["sender"], r["receiver"], int(r["sent_ns"]), int(r["received_ns"])) not in true:
+                raise AssertionError(f"a message that never was: {r}")
+
+
+def joined(unskew, case, more):
+    """By parts of the traces, which come in the order of their names, the same bytes."""
+    traces = sorted(case.traces, key=lambda t: t.split("=")[-1])
+    r = run(unskew, "part", "-q", *traces, "-o", "parts")
+    if r.returncode:
+        raise AssertionError(f"part: {r.stderr[:200]}")
+    r, s = run(unskew, "join", "parts", *more, "--json"), run(unskew, "sync", *traces, *more, "--json")
+    if r.stdout != s.stdout or r.stderr != s.stderr:
+        raise AssertionError(f"join says other than sync: {r.stderr[:200]}")
+
+
 def judge(unskew, seed):
     case = Case(seed)
-    logs = case.write()
-    r = run(unskew, "sync", "messages.csv", *logs, "--reference", case.reference, *case.more, "-o", "clocks.json", "--force")
+    more = [*case.write(), "--reference", case.reference, *case.more]
+    r = run(unskew, "sync", *case.traces, *more, "-o", "clocks.json", "--messages", "used.csv", "--json", "--force")
     if r.returncode not in (0, 3):
         return f"refused: {r.stderr.strip()[:200]}", 0, 0
-    with open("clocks.json", encoding="utf-8") as f:
-        answer = json.load(f)
+    answer = json.loads(r.stdout)
+    if any("not used" in note for note in answer.get("notes", [])):
+        return None, 0, 1  # no clock of its has a stamp in its time
     holes = any("lines are missing" in note for note in answer.get("notes", []))
     bad = [e["name"] for e in answer["clocks"] if e["quality"] not in ("bounded", "reference")]
-    if bad and not holes and all(c.logged and c.covers == (0, case.span) for c in case.clocks.values()):
+    plain = case.form in ("messages", "events", "exchanges") and case.window[0] == 0
+    if bad and plain and not holes and all(c.logged and c.covers == (0, case.span) for c in case.clocks.values()):
         return f"not bounded: {[e['quality'] for e in answer['clocks']]} {answer.get('notes')}", 0, 0
     held, skipped = hold(unskew, case, answer)
     steps_told(case, answer)
-    a = run(unskew, "apply", "clocks.json", "messages.csv", "-o", "now.csv", "--force", "--allow-unbounded")
+    in_order(unskew, case, answer)
+    used(case)
+    if case.rng.random() < 0.2:
+        joined(unskew, case, more)
+    os.mkdir("now")
+    one = "/" + case.traces[0].split("=")[-1] if len(case.traces) == 1 else ""
+    a = run(unskew, "apply", "clocks.json", *case.traces, "-o", "now" + one, "--force", "--allow-unbounded")
     if a.returncode and r.returncode == 0:
         return f"apply: {a.stderr.strip()[:200]}", held, skipped
-    if not a.returncode:
+    if not a.returncode and case.form == "messages" and case.window[0] == 0:
         inversions(case, answer)
     return None, held, skipped
 
