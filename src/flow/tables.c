@@ -240,6 +240,7 @@ static uint32_t scan_row(struct rows *r, struct usk_msg *m)
 	if (r->which < p->n_traces) {
 		usk_party_stamp(&p->party[m->from], m->sent_ns);
 		usk_party_stamp(&p->party[m->to], m->received_ns);
+		p->rows.table = r->which;
 		usk_row_note(p, m);
 	}
 	return m->from == m->to ? UINT32_MAX : usk_pair_number(p, m->from, m->to);

@@ -107,6 +107,7 @@ struct usk_rows {
 	} * clock;
 	size_t n, cap;
 	int by;			 /* rows were written when 0 sent, 1 received */
+	size_t table;		 /* that the next row is of; it may be of any time */
 	struct row_order *order; /* while rows are noted */
 };
 

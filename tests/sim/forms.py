@@ -48,11 +48,11 @@ def messages(rng, clocks, rows):
 def events(rng, clocks, rows):
     """Each clock's own tables, in the order in which things happened there."""
     out = []
-    for name, clock in clocks.items():
+    for number, (name, clock) in enumerate(clocks.items()):
         seen = [(t, "send", i) for i, (t, a, _, _) in enumerate(rows) if a == name]
         seen += [(u, "recv", i) for i, (_, _, b, u) in enumerate(rows) if b == name]
         for i, part in enumerate([sorted(seen)] if clock.goes_back() else cut(rng, sorted(seen), 200)):
-            out.append(f"{name}-{i}.csv")
+            out.append(f"events{number}-{i}.csv")
             table(out[-1], ["clock", "time_ns", "kind", "id"], ((name, clock.read(t), kind, k) for t, kind, k in part))
     rng.shuffle(out)
     return out, []

@@ -3,8 +3,8 @@
 """row_order.py UNSKEW [FIRST [COUNT]] - no order of a table's rows sets a clock back that was not
 
 Random tables of messages between clocks that run on, in which pairs talk for stretches of their own, in rows
-by anything: grouped by clock, pair, direction or size, sorted by stamps, delays or sizes, backwards, shuffled.
-And what --messages writes of a clock that was set back, whose rows it was told by, reads back to the same answer.
+by anything: grouped by clock, pair, direction or size, sorted by stamps, delays or sizes, backwards, shuffled; or
+in several tables of the same time, of which each begins anew. And what --messages writes of a clock that was set back, whose rows it was told by, reads back to the same answer.
 A case is made by its seed alone.
 """
 import json
@@ -80,6 +80,25 @@ def set_back_by_order(unskew, seed):
 	return ''
 
 
+def set_back_by_tables(unskew, seed):
+	"""Each table in order of time, and of a share of the rows, a stretch of time, or a pair."""
+	draw = random.Random(seed)
+	for name in ('side by side', 'later first', 'pairs'):
+		tables = {}
+		for row in steady(draw):
+			which = {'side by side': draw.randrange(2), 'later first': row[2] < START + 10**8, 'pairs': sorted(row[:2])}[name]
+			tables.setdefault(str(which), []).append(row)
+		paths = []
+		for rows in draw.sample(list(tables.values()), len(tables)):
+			paths.append(f'table{len(paths)}.csv')
+			with open(paths[-1], 'w') as f:
+				f.write(HEAD + ''.join('%s,%s,%d,%d,%d\n' % row for row in rows))
+		clocks, why = answer(unskew, *paths)
+		if why or epochs(clocks):
+			return f'{name}: {why or "set back: " + " ".join(epochs(clocks))}'
+	return ''
+
+
 def set_back_once(draw):
 	"""Rows in order of sending, of which every clock has many while one is set back."""
 	n, back, by = draw.choice([2, 3, 4]), draw.randrange(10**10, 2 * 10**10), draw.randrange(10**9, 3 * 10**9)
@@ -111,7 +130,7 @@ def main():
 	with tempfile.TemporaryDirectory() as folder:
 		os.chdir(folder)
 		for seed in range(first, first + count):
-			for why in (set_back_by_order(unskew, seed), differs_when_read_back(unskew, seed)):
+			for why in (set_back_by_order(unskew, seed), set_back_by_tables(unskew, seed), differs_when_read_back(unskew, seed)):
 				failed += why != ''
 				if why:
 					print(f'seed {seed}: {why}')

@@ -11,8 +11,9 @@ rates within 150 ppm of true time, far inside the default model, and some are st
     the band holds the truth, where what the answer assumes is so
 
 The last needs every step of a clock and of its island's to be alone in a bracket that the answer tells, and
-resolutions no finer than the clocks' ticks; the last line says how many answers that was judged of. Options are drawn,
-too: models, methods, minimum delays, a stretch of time, and anchors, which are true.
+resolutions no finer than the clocks' ticks; the last line says how many answers that was judged of. What `before` says
+there is so. Options are drawn, too: models, methods, minimum delays, a stretch of time, and anchors, which are true; and
+tables of messages, of events or of exchanges.
 A case is made by its seed alone; --keep FOLDER writes the tables of those that fail.
 """
 
@@ -30,7 +31,8 @@ import tempfile
 sys.dont_write_bytecode = True  # the source tree stays as it is
 
 import asked
-from asked import in_memory, run
+import forms
+from asked import in_memory, order, run
 
 NAMES = ["a", "b'", 'c"q"', "d,e", "f\tg", "h\u00e9\u4e16", "i" * 300, "j k", "-l", "m\\n", "n:7", "\u202eo", "=p"]
 TICKS = [1, 1, 1, 1, 1000, 10**6, 4 * 10**6, 10**7, 15_625_000, 10**9]
@@ -58,6 +60,9 @@ class Clock:
     def true_time(self, x, stepped=False):
         """When it showed exactly x, to 1 ns: before its step, or after it."""
         return (x - self.base - self.offset - (self.step_by if stepped else 0)) * 10**9 // (10**9 + self.rate)
+
+    def goes_back(self):
+        return self.step_by < 0
 
     def shows_once(self, t):
         """Whether its stamp of true time t stands for no other moment, and for none that its step is in."""
@@ -244,6 +249,10 @@ def hold(unskew, rng, found, answer, known):
         truth = ref.exact(t)
         if holds[ref.name] and not lo - 3 <= truth <= hi + 3:
             raise AssertionError(f"false band: {clock.name!r} {line} truth {truth}")
+    events = [(c.name, x, t) for c, ref, x, t in asked if holds[ref.name] and not re.search(r"\s", c.name)]
+    pairs = [tuple(rng.sample(events, 2)) for _ in range(30 if len(events) > 1 else 0)]
+    if pairs:
+        order(unskew, found, pairs)
     return sum(holds.values()), len(holds) - sum(holds.values())
 
 
@@ -275,19 +284,29 @@ def applied_inversions(path, answer):
     return wrong
 
 
+def in_form(rng, known, rows, folder):
+    """Tables of events or exchanges instead."""
+    os.chdir(folder)
+    tables, _ = forms.write(rng, known, [(t, a.name, b.name, u) for t, a, b, u in rows], rng.choice(["events", "exchanges"]))
+    return [os.path.join(folder, t) for t in tables]
+
+
 def judge(unskew, rng, folder):
     """(why it was refused or None, islands whose bands were held against the truth, those whose were not)"""
     clocks, rows = make(rng)
     table, found, out = (os.path.join(folder, f) for f in ("t.csv", "c.json", "o.csv"))
     write_table(table, rows)
     more = options(rng, clocks)
-    r = run(unskew, "sync", table, "-o", found, "--force", *more)
+    known = {c.name: c for c in clocks}
+    tables = in_form(rng, known, rows, folder) if rng.random() < 0.3 else [table]
+    r = run(unskew, "sync", *tables, "-o", found, "--force", *more)
     if r.returncode not in (0, 3):
         return f"refused: {r.stderr.strip().replace(folder, '')[:200]}", 0, 0
-    known = {c.name: c for c in clocks}
     with open(found, encoding="utf-8") as f:
         answer = json.load(f)
     counts = hold(unskew, rng, found, answer, known)
+    if tables != [table]:
+        return None, *counts
     unbounded = ["--allow-unbounded"] if r.returncode == 3 else []
     a = run(unskew, "apply", found, table, "-o", out, "--force", *unbounded)
     if a.returncode == 0:
