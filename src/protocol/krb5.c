@@ -19,8 +19,7 @@
 enum { AS_REQ = 0x6a, TGS_REQ = 0x6c, KRB_ERROR = 0x7e, SEQUENCE = 0x30, INTEGER = 2, TIME = 0x18 };
 enum { STIME = 0xa4, SUSEC = 0xa5 };
 
-#define SECOND	INT64_C(1000000000)
-#define TICK_NS (SECOND / 64)
+#define SECOND INT64_C(1000000000)
 
 struct der {
 	const uint8_t *d;
@@ -95,7 +94,7 @@ static void take_error(struct usk_listener *l, const struct usk_heard_packet *p,
 		return;
 	}
 	ns += us * 1000;
-	usk_tell_later(l, p->ip->src, ns, us ? TICK_NS : SECOND - 1, q->our_ns);
+	usk_tell_later(l, p->ip->src, ns, us ? USK_SYSTEM_TICK_NS : SECOND - 1, q->our_ns);
 	usk_tell(l, p->ip->src, ns, 0, p->ip->time_ns);
 	usk_question_done(q);
 }

@@ -12,6 +12,10 @@
 #include "base/bytes.h"
 #include "read/trace.h"
 
+/* The clock of a system that says of itself no better may tick 64 times a second: its stamp is early by
+ * up to that. */
+#define USK_SYSTEM_TICK_NS (INT64_C(1000000000) / 64)
+
 /* A packet of UDP or TCP, and as much of its payload as was captured. */
 struct usk_heard_packet {
 	const struct usk_packet *ip;

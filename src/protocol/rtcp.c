@@ -7,6 +7,9 @@
  *       other side, it received the other's report after we saw that
  * Why   calls and streams have a clock at each end, and name the report they answer
  * Not   encrypted ones; reports of reduced size (RFC 5506): without SDES anything may look like one
+ *
+ * A report does not say how coarse its time is: many senders fill it from a clock that counts ms, or
+ * ticks 64 times a second.
  */
 #include "protocol/protocol.h"
 
@@ -56,7 +59,8 @@ static void take(struct usk_listener *l, const struct usk_heard_packet *p)
 		struct usk_question *q = last ? usk_question_of(l, key(usk_be32(b), last)) : NULL;
 		if (q) {
 			int64_t ago = (int64_t)((uint64_t)since * 1000000000 >> 16);
-			usk_tell_later(l, p->ip->src, ns - ago, DELAY_NS, q->our_ns);
+			usk_tell_later(l, p->ip->src, ns - ago, USK_SYSTEM_TICK_NS + DELAY_NS,
+				       q->our_ns);
 		}
 	}
 	usk_question_ask(l, key(usk_be32(d + 4), (uint32_t)(now >> 16)), p->ip, 0);

@@ -19,7 +19,6 @@
 enum { PREFIX = 4, COMMAND = 12, FLAGS = 16, HEADER = 64, SYSTEM_TIME = HEADER + 40 };
 enum { NEGOTIATE1 = 0x72, IS_ANSWER = 1, ANSWER_SIZE = 65 };
 
-#define TICK_NS	      (INT64_C(1000000000) / 64)
 #define UNITS_TO_1970 UINT64_C(116444736000000000)
 
 static void take_answer(struct usk_listener *l, const struct usk_heard_packet *p, const uint8_t *d)
@@ -30,7 +29,7 @@ static void take_answer(struct usk_listener *l, const struct usk_heard_packet *p
 		return;
 	}
 	int64_t ns = (int64_t)(units - UNITS_TO_1970) * 100;
-	usk_tell_later(l, p->ip->src, ns, TICK_NS, q->our_ns);
+	usk_tell_later(l, p->ip->src, ns, USK_SYSTEM_TICK_NS, q->our_ns);
 	usk_tell(l, p->ip->src, ns, 0, p->ip->time_ns);
 	usk_question_done(q);
 }
