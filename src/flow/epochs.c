@@ -307,7 +307,10 @@ static void translate_jumps(const struct parties *p, uint32_t clock, const struc
 		}
 		size_t from = usk_epoch_of(e, j->after_local_ns);
 		size_t to = usk_epoch_of(e, j->before_local_ns);
-		grow(j, usk_epoch_offset(e, to) - usk_epoch_offset(e, from));
+		/* What a log says of the reference is of no other clock. */
+		if (j->of == clock || j->of >= p->n || !p->party[j->of].carry) {
+			grow(j, usk_epoch_offset(e, to) - usk_epoch_offset(e, from));
+		}
 		j->epoch = (uint32_t)from;
 		j->end_epoch = (uint32_t)to;
 		j->after_local_ns -= usk_epoch_offset(e, from);

@@ -225,6 +225,10 @@ class Case:
 
     def write(self):
         self.traces, out = forms.write(self.rng, self.clocks, self.rows, self.form)
+        return out + self.write_logs()
+
+    def write_logs(self):
+        out = []
         for c in self.clocks.values():
             if c.logged:
                 c.write_log(self.rng, c.name + ".clock.csv")
