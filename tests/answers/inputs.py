@@ -20,6 +20,7 @@ import ctf
 import ctf_fields
 import damage
 import epochs
+import forms
 import logged
 import otf2
 import profiles_out
@@ -99,9 +100,10 @@ def of_row_order(seed, _):
 
 def of_logged(seed, _):
 	case = logged.Case(seed)
-	logs = case.write()
+	forms.table('messages.csv', ['sender', 'receiver', 'sent_ns', 'received_ns'],
+		((a, b, case.clocks[a].read(t), case.clocks[b].read(u)) for t, a, b, u in case.rows))
 	found = table('messages.csv', {'reference': case.reference})
-	found.said = logs
+	found.said = case.write_logs()
 	return found
 
 
