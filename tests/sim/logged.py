@@ -221,7 +221,8 @@ class Case:
         t, d = rng.randint(0, self.span), 10 ** rng.randint(1, 9)
         if any(abs(t - at) < 30 * SECOND for c in (a, b) for at, _ in c.steps):
             return None
-        return f"{a.name}@{a.exact(t)}={b.name}@{b.exact(t) + rng.randint(2 - d, d - 2)}+-{d}ns"
+        out = f"{a.name}@{a.exact(t)}={b.name}@{b.exact(t) + rng.randint(2 - d, d - 2)}+-{d}ns"
+        return None if a.goes_back() or b.goes_back() else out
 
     def write(self):
         self.traces, out = forms.write(self.rng, self.clocks, self.rows, self.form)
