@@ -45,7 +45,7 @@ check: ## build everything and run all tests
 
 san: ## the tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@tools/need.sh check
-	@tools/check.sh $(BUILD)-san $(SANITIZE)
+	@tools/check.sh $(BUILD)-san $(SANITIZE) $(MESON_FLAGS)
 
 fuzz: ## fuzz one parser: make fuzz R=pcap T=60 (seconds; merge: into its corpus); crashes in fuzz/
 	@tools/need.sh fuzz

@@ -77,6 +77,7 @@ tidy       clang-tidy        static analysis
 cover      gcovr             line coverage
 ci         gcc               one compiler
 ci         clang             the other
+ci         libclang-rt-dev   its sanitizers
 ci         valgrind          uninitialised memory, which ASan does not see
 ci         git               a clean checkout
 '
