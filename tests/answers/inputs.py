@@ -152,10 +152,28 @@ def wear(draw, lines):
 
 def of_drawn(seed, unskew):
 	draw = random.Random(f'drawn {seed}')
-	truth = simulated.table(unskew, draw, seed)
+	said = simulated.table(unskew, draw, seed)
+	if draw.random() < 0.15:
+		bend(draw, 'in/messages.csv')
 	found = table('in/messages.csv', {})
-	found.said = truth
+	found.said = said
 	return found
+
+
+def bend(draw, path):
+	"""One pair's messages are of another clock of one of both: each pair goes with itself, and a loop with nothing."""
+	with open(path, newline='') as f:
+		head, *rows = csv.reader(f)
+	who, whom, sent, received = (head.index(x) for x in ('sender', 'receiver', 'sent_ns', 'received_ns'))
+	if rows:
+		a, b = (draw.choice(rows)[i] for i in (who, whom))
+		by, since = draw.choice([-1, 1]) * int(10 ** draw.uniform(4, 9)), draw.choice([0, 0, len(rows) // 2])
+		for row in rows[since:]:
+			if {row[who], row[whom]} == {a, b}:
+				at = sent if row[who] == b else received
+				row[at] = str(int(row[at]) + by)
+	with open(path, 'w', newline='') as f:
+		csv.writer(f, lineterminator='\n').writerows([head, *rows])
 
 
 def of_events(seed, unskew):
@@ -172,7 +190,7 @@ def of_events(seed, unskew):
 	hz, ticking = draw.choice([1193182, 2_400_000_000, 10**9]), draw.choice([None, None, *rows])
 	traces, said = [], ['--tick-rate', f'{ticking}={hz}'] if ticking else []
 	for clock, seen in sorted(rows.items()):
-		as_json = draw.random() < 0.3
+		as_json, quote = draw.random() < 0.4, draw.choice(['', '"'])
 		seen.sort()
 		path = f'{clock}.{"jsonl" if as_json else "csv"}'
 		with open(path, 'w') as f:
@@ -180,7 +198,7 @@ def of_events(seed, unskew):
 			f.write('' if as_json else f'clock,{unit},kind,id,bytes\n')
 			for ns, kind, number, size in seen:
 				at = ns * hz // 10**9 if clock == ticking else ns if unit == 'time_ns' else f'{ns // 10**9}.{ns % 10**9:09}'
-				f.write(f'{{"clock":"{clock}","{unit}":{at},"kind":"{kind}","id":"{number}","bytes":{size}}}\n' if as_json else
+				f.write(f'{{"clock":"{clock}","{unit}":{quote}{at}{quote},"kind":"{kind}","id":"{number}","bytes":{size}}}\n' if as_json else
 					f'{clock},{at},{kind},{number},{size}\n')
 		traces.append(path)
 	return Input(traces, said, sorted(rows), {} if ticking else spans_of(spans))

@@ -84,7 +84,7 @@ def stacks(draw, n, udp):
 		how += ['--link', listed(draw, n, lambda: draw.choice(['ethernet', 'sll', 'sll2', 'raw', 'null']))]
 	else:  # others have no place for them
 		how += maybe(draw, 0.2, '--vlan', listed(draw, n, lambda: draw.choice('012')))
-	how += maybe(draw, 0.15, '--snaplen', draw.choice(['60', '200'])) + maybe(draw, 0.15, '--late', '500ms')
+	how += maybe(draw, 0.25, '--snaplen', str(draw.randrange(54, 80))) + maybe(draw, 0.15, '--late', '500ms')
 	how += maybe(draw, 0.15, '--capture-loss', '5%') + maybe(draw, 0.2, '--chatter', '20') + maybe(draw, 0.2, '--connections', '5')
 	return how
 
