@@ -205,7 +205,8 @@ class Case:
             self.more += ["--model", rng.choice(["segments=20s", "segments=auto", "wander=0.1"])]
         if rng.random() < 0.1 and "--min-delay" not in self.more:
             self.more += ["--min-delay", "@delays.csv"]
-            forms.table("delays.csv", ["sender", "receiver", "model"], {(a, b, f"{shortest(self.least)}ns") for _, a, b, _ in self.rows})
+            pairs = sorted({(a, b) for _, a, b, _ in self.rows})
+            forms.table("delays.csv", ["sender", "receiver", "model"], [(a, b, f"{shortest(self.least)}ns") for a, b in pairs])
         for _ in range(rng.choice([0, 0, 0, 1, 3])):
             a = self.anchor()
             self.more += ["--anchor", a] if a else []
