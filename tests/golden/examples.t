@@ -35,3 +35,6 @@ $ for c in $(cat commands); do unskew help $c | grep -c "^      unskew $c "; uns
 # With --help the rest of the line is understood, and nothing is done.
 $ touch server.log queries.csv pairs.txt; unskew examples | sed -n 's/^      unskew \([a-z]*\)/unskew \1 --help/p' >all; [ $(wc -l <all) -eq $((3 * $(wc -l <commands))) ]
 $ while read -r line; do sh -c "$line" >printed || echo "$line"; done <all
+# So it does what README's tables show.
+$ sed -n 's/^| //p' "$DATA/../../../README.md" | grep -o '`unskew [a-z]* [^`]*`' | tr -d '`' | sed 's/^unskew [a-z]*/& --help/' >shown; [ $(wc -l <shown) -ge 12 ] || cat shown
+$ while read -r line; do sh -c "$line" >printed || echo "$line"; done <shown
