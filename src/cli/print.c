@@ -239,6 +239,12 @@ static void print_jump(FILE *out, const struct usk_clocks *c, const struct usk_c
 	fputs(".\n", out);
 }
 
+/* Is one the other the other way round? What is not known is so either way. */
+static bool mirrored(int64_t a, int64_t b)
+{
+	return a == USK_NONE || b == USK_NONE ? a == b : a == -b;
+}
+
 /* A jump of the reference in its own entry that another clock's entry has, too. */
 static bool told_elsewhere(const struct usk_clocks *c, uint32_t reference, const struct usk_jump *j)
 {
@@ -248,8 +254,8 @@ static bool told_elsewhere(const struct usk_clocks *c, uint32_t reference, const
 		     n++) {
 			const struct usk_jump *x = &k->jump[n];
 			if (x->kind == USK_JUMP && x->of == reference &&
-			    x->size_lo_ns != USK_NONE && x->size_lo_ns == -j->size_hi_ns &&
-			    x->size_hi_ns == -j->size_lo_ns) {
+			    x->size_lo_ns != USK_NONE && mirrored(x->size_lo_ns, j->size_hi_ns) &&
+			    mirrored(x->size_hi_ns, j->size_lo_ns)) {
 				return true;
 			}
 		}
