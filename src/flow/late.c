@@ -51,6 +51,7 @@ static void open_clocks(struct lateness *x)
 		/* Clocks of two references cannot be compared: those of the first one are. */
 		home = home == USK_NO_CLOCK && bounded ? k->reference : home;
 		x->clock[i].resolution_ns = k->resolution_ns;
+		x->clock[i].clock = k;
 		if (bounded && k->reference == home && !k->n_set_backs) {
 			x->clock[i].map = usk_map_of(c, i, 0);
 		}

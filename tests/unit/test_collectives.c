@@ -354,7 +354,7 @@ static void make_late(struct judged *x, struct usk_rng *r)
 					   { 1000000, 0, x->lo[k], x->hi[k], 0 } };
 		const struct usk_clock clock = { .knot = knot, .n_knots = 2 };
 		x->clock[k] = (struct usk_late_clock){ none ? NULL : usk_map_new(&clock, SKEW),
-						       1 + (int64_t)usk_rng_below(r, 3) };
+						       1 + (int64_t)usk_rng_below(r, 3), NULL };
 	}
 	for (size_t i = 0; i < x->n; i++) {
 		x->part[i] = (struct usk_collective){
@@ -423,12 +423,49 @@ static void test_late(void **state)
 	usk_late_room_free(&room);
 }
 
+/* Of a member whose clock may have been stepped between its stamps nothing is known, nor whether it was
+ * the last. */
+static void test_late_stepped(void **state)
+{
+	(void)state;
+	struct usk_late_room room = { 0 };
+	struct usk_knot knot[] = { { -1000000, 0, 0, 0, 0 }, { 1000000, 0, 0, 0, 0 } };
+	struct usk_jump jump = { .kind = USK_JUMP, .of = 1, .size_lo_ns = 50, .size_hi_ns = 60 };
+	const struct usk_clock plain = { .knot = knot, .n_knots = 2 };
+	struct usk_clock stepped = plain;
+	struct usk_late_clock clock[] = { { usk_map_new(&plain, 0), 1, &plain },
+					  { usk_map_new(&plain, 0), 1, &stepped } };
+	struct usk_collective part[] = {
+		{ .clock = 0, .enter_ns = 0, .exit_ns = 900 },
+		{ .clock = 1, .rank = 1, .enter_ns = 500, .exit_ns = 800 }
+	};
+	const struct usk_gathering g = { .part = part, .n = 2, .kind = USK_ALLREDUCE };
+	stepped.jump = &jump;
+	for (int64_t at = 0; at < 1400; at += 50) {
+		struct usk_lateness l;
+		struct usk_spent spent[2];
+		struct usk_err err = { 0 };
+		const bool sure = at + 70 + 61 <= 500 || at - 61 >= 800;
+		jump.after_local_ns = at;
+		jump.before_local_ns = at + 70;
+		stepped.n_jumps = 1;
+		assert_int_equal(usk_late(&g, clock, 0, &room, &l, spent, &err), USK_OK);
+		assert_int_equal(l.known, sure);
+		assert_int_equal(spent[0].waited_ns, sure ? 500 : 0);
+		assert_int_equal(spent[1].transfer_ns, sure ? 300 : 0);
+		assert_int_equal(spent[1].untold_ns, sure ? 0 : 300);
+	}
+	usk_map_free(clock[0].map);
+	usk_map_free(clock[1].map);
+	usk_late_room_free(&room);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_kinds), cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_said),  cmocka_unit_test(test_ambiguous),
-		cmocka_unit_test(test_late),
+		cmocka_unit_test(test_late),  cmocka_unit_test(test_late_stepped),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
