@@ -153,9 +153,9 @@ static const char *why_none(const struct usk_counts *counts)
 	       : counts->cut_short && !counts->matched
 		       ? ": packets were captured too short to tell them apart; record with a "
 			 "snap length of 96 bytes or more (tcpdump -s 96)"
-	       : counts->alike ? " that can be told from others: all datagrams are identical, in "
-				 "IP-ID and payload; record traffic that varies, such as TCP, ping "
-				 "or datagrams with a counter"
+	       : counts->alike ? " that can be told from others: datagrams are identical, and "
+				 "neither IP-IDs nor hop counts show which are one packet; record "
+				 "traffic that varies, such as TCP or ping"
 			       : ": check that both captures saw the same traffic";
 }
 

@@ -391,6 +391,7 @@ void usk_counts_add(struct usk_counts *to, const struct usk_counts *found)
 	to->unsure += found->unsure;
 	to->direction_unknown += found->direction_unknown;
 	to->passed += found->passed;
+	to->alike += found->alike;
 	to->outliers += found->outliers;
 }
 

@@ -108,9 +108,8 @@ void usk_direction_vote(struct directions *w, uint32_t which, const struct usk_s
 {
 	struct direction *d = &w->of[which];
 	int64_t span = (int64_t)s->span * USK_SPAN_NS;
-	if (s->ttl_p != s->ttl_q) {
-		d->ttl[s->ttl_p < s->ttl_q]++;
-	}
+	uint64_t *hops[] = { &d->level, &d->ttl[0], &d->ttl[1] };
+	++*hops[s->ttl_p == s->ttl_q ? 0 : 1 + (s->ttl_p < s->ttl_q)];
 	if (d->reverse != NOBODY && w->of[d->reverse].seen) {
 		struct direction *back = &w->of[d->reverse];
 		usk_i128 gap_p = (usk_i128)s->p_ns - back->last_p_ns;
@@ -156,6 +155,21 @@ static bool both_nearer(const struct directions *w, const struct direction *d, u
 {
 	uint8_t back;
 	return d->reverse != NOBODY && clear(w->of[d->reverse].ttl, 1, &back) && back == role;
+}
+
+static bool most_fall(const struct direction *d, bool nearer)
+{
+	return d->ttl[!nearer] * 10 >= (d->ttl[0] + d->ttl[1] + d->level) * 9;
+}
+
+bool usk_direction_falls(const struct directions *w, uint32_t which, bool nearer)
+{
+	if (which == NOBODY || !w->of[which].ttl[!nearer]) {
+		return false;
+	}
+	const struct direction *d = &w->of[which];
+	return most_fall(d, nearer) &&
+	       (d->reverse == NOBODY || most_fall(&w->of[d->reverse], !nearer));
 }
 
 /* Where a capture has packets several times a few odd ones show that it missed some. */

@@ -265,11 +265,40 @@ static void meet(struct walk *w, const struct seen *p, const struct seen *q)
 	usk_walk_agree(w, p->stream, q->stream);
 }
 
+/* With how many hops left a packet that has so many set out, as hosts do. */
+static int set_out(int ttl)
+{
+	return ttl <= 64 ? 64 : ttl <= 128 ? 128 : 255;
+}
+
+/*
+ * Datagrams with the same contents and other addresses: one, before and after NAT, or two of two clients
+ * that count alike? Who rewrites addresses forwards, which takes a hop each way. IP-IDs that agree
+ * show it, too, and numbers of TCP, which begin anywhere.
+ */
+static bool one_packet(const struct walk *w, const struct stream *a, const struct stream *b,
+		       const struct seen *p, const struct seen *q)
+{
+	bool named = p->has & q->has & USK_HAS_IP_ID && p->ip_id;
+	if (a->who.proto == TCP ||
+	    (usk_addr_same(a->who.src, b->who.src) && usk_addr_same(a->who.dst, b->who.dst)) ||
+	    (named && p->ip_id == q->ip_id)) {
+		return true;
+	}
+	uint32_t which = usk_direction_known(&w->directions, a->who.src, a->who.dst);
+	return p->ttl != q->ttl && set_out(p->ttl) == set_out(q->ttl) &&
+	       (w->chooses || usk_direction_falls(&w->directions, which, p->ttl > q->ttl));
+}
+
 void usk_walk_sighting(struct walk *w, struct seen *p, struct seen *q)
 {
 	usk_mark(&w->side[0], p, SEEN_MATCHED);
 	usk_mark(&w->side[1], q, SEEN_MATCHED);
 	struct stream *a = &w->side[0].stream[p->stream], *b = &w->side[1].stream[q->stream];
+	if (a->peer == NOBODY && !one_packet(w, a, b, p, q)) {
+		w->counts->alike++;
+		return;
+	}
 	if (a->peer != NOBODY && !a->met) {
 		meet(w, p, q);
 	}

@@ -30,6 +30,7 @@ struct direction {
 	uint8_t role, source;	  /* of the first capture, once decided */
 	uint32_t reverse;	  /* the way back, or NOBODY */
 	uint64_t ttl[2], gap[2];  /* votes: [0] the first capture is nearer the sender */
+	uint64_t level;		  /* as many hops left in both captures */
 	/* Of the first answer to each question: how many there were, and how they vote. */
 	uint32_t exchanges[GAP_BINS], said[2][GAP_BINS];
 	uint64_t sightings;
@@ -62,7 +63,9 @@ uint32_t usk_direction_find(struct directions *w, struct usk_addr src, struct us
 uint32_t usk_direction_known(const struct directions *w, struct usk_addr src, struct usk_addr dst);
 /** Take a sighting as evidence: ttls and stamps of both captures, each on its own clock. */
 void usk_direction_vote(struct directions *w, uint32_t which, const struct usk_sighting *s);
-/** Decide if the evidence is clear; last: there will be no more, so few votes count. */
+/** Do hops fall one way here, and the other way on the way back, if anything is known of that? nearer:
+ * from the first capture to the second. */
+bool usk_direction_falls(const struct directions *w, uint32_t which, bool nearer);
 enum role usk_direction_decide(const struct directions *w, struct direction *d, bool last);
 
 /* MAX_CHAIN: packets of one key that are looked at; more are nobody's. */
