@@ -35,7 +35,7 @@ Note: d and e share no message with the other clocks: they are put on the time o
 $ for t in 1 2; do (printf '\324\303\262\241\002\000\004\000\000\000\000\000\000\000\000\000\377\377\000\000\145\000\000\000'; for i in 1 2; do printf '\00'$i'\000\000\000\0'$t'0\000\000\000\044\000\000\000\044\000\000\000\105\000\000\044\000\000\100\000\100\021\046\307\012\000\000\001\012\000\000\002\020\000\020\001\000\020\000\000\000\000\000\000\000\000\000\000'; done) >alike$t.pcap; done
 $ unskew sync alike1.pcap alike2.pcap | sed -n '/^Matched/,$p'
 Matched 0 messages; not used: 4 indistinguishable.
-Note: alike1 and alike2 share no message that can be told from others: all datagrams are identical, in IP-ID and payload; record traffic that varies, such as TCP, ping or datagrams with a counter
+Note: alike1 and alike2 share no message that can be told from others: datagrams are identical, and neither IP-IDs nor hop counts show which are one packet; record traffic that varies, such as TCP or ping
 # A method without a line for these messages leaves the band as it is, and who drew the estimate is told.
 $ printf '%s\n' sender,receiver,sent_ns,received_ns a,b,1000,9000 a,b,2000,3000 b,a,3100,9500 b,a,8000,8100 >backwards.csv
 $ unskew sync backwards.csv --model linear --method regress | grep '^b\|^Note'

@@ -324,6 +324,7 @@ static void test_nat_datagrams(void **state)
 	for (int f = 0; f < 4; f++) {
 		struct scene s = scene_begin(f & 1, true);
 		s.nat = nat;
+		s.hops = 1;
 		s.eye[1].local = "172.16.0.9";
 		for (int i = 0; i < 100; i++) {
 			int64_t t = START + i * 5 * MS;
