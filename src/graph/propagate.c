@@ -144,6 +144,7 @@ static void look(struct usk_sweeps *s, bool outwards)
 	}
 	for (uint32_t k = w->n_order; k && (k = usk_last_mark(all, k - 1)) != USK_NO_MARK;) {
 		look_at(s, k, true);
+		s->moved = s->event[k];
 	}
 	memset(all, 0, s->n_marks * sizeof *all);
 }
@@ -234,6 +235,7 @@ struct usk_sweeps *usk_sweeps_begin(struct usk_work *w)
 	}
 	place_events(s);
 	usk_sweeps_all(s);
+	s->moved = s->event[0];
 	return s;
 }
 
@@ -402,7 +404,7 @@ bool usk_sweeps_run(struct usk_sweeps *s)
 		moved = go_round(s, round % BY_TIME == BY_TIME - 1 ||
 					    (w->n_pairwise && round >= BY_TIME));
 		if (moved && round > most) {
-			w->crossed = w->order[0];
+			w->crossed = s->moved; /* on the circle, or behind it */
 		}
 	}
 	store_both(s);

@@ -29,9 +29,10 @@ static void note(struct usk_clocks *c, char *text)
 	*USK_APPEND(c->note, c->n_notes) = text;
 }
 
-/* No repair helped: clocks whose bounds cross are tied to nothing any more. */
-static void give_up(struct usk_work *w, uint32_t k)
+/* No repair helped: clocks whose bounds cross are tied to nothing any more. false: it was not. */
+static bool give_up(struct usk_work *w, uint32_t k)
 {
+	bool any = false;
 	bool lines = w->p->model.kind == USK_LINEAR;
 	w->c->clock[k].quality = USK_CONTRADICTED;
 	note(w->c, usk_format("what connects %s with %s contradicts itself: %s",
@@ -43,8 +44,10 @@ static void give_up(struct usk_work *w, uint32_t k)
 		if (w->peer[i] != USK_NO_EVENT) {
 			w->peer[w->peer[i]] = USK_NO_EVENT;
 			w->peer[i] = USK_NO_EVENT;
+			any = true;
 		}
 	}
+	return any;
 }
 
 /* Who states something wrongly is wrong about all of its edges. */
@@ -127,6 +130,18 @@ static void begin_again(struct usk_work *w, size_t from, size_t breaks, const in
 	}
 }
 
+/* Those that are suspected, else all: of what contradicts itself one clock is tied to others. */
+static void give_up_suspects(struct usk_work *w)
+{
+	bool any = false;
+	for (int all = 0; all < 2 && !any; all++) {
+		for (uint32_t i = 0; i < w->n_clocks; i++) {
+			bool asked = all ? i != w->reference : w->suspect[i];
+			any = (asked && give_up(w, i)) || any;
+		}
+	}
+}
+
 static void bound(struct usk_work *w)
 {
 	size_t breaks = w->n_breaks;
@@ -144,10 +159,8 @@ static void bound(struct usk_work *w)
 			for (uint32_t i = 0; i < w->n_clocks && !stated; i++) {
 				stated = leave_out_stated(w, i);
 			}
-			for (uint32_t i = 0; i < w->n_clocks && !stated; i++) {
-				if (w->suspect[i]) {
-					give_up(w, i);
-				}
+			if (!stated) {
+				give_up_suspects(w);
 			}
 		}
 		leave_out_statements(w, before);

@@ -49,6 +49,7 @@ struct usk_sweeps {
 	uint32_t n_marks;	/* words of a set of places */
 	uint64_t *since;	/* places of events that were moved in this run */
 	bool stale;		/* what sides know of all bounds is */
+	uint32_t moved;		/* an event that the last sweep moved */
 	struct usk_side side[2];
 	uint8_t *news;	  /* by clock: whom its bounds are news to */
 	size_t *pairs_of; /* [n_clocks + 1] by clock outwards: w->pairwise with those before it */
