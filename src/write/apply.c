@@ -160,6 +160,10 @@ enum usk_status usk_apply(const char *in, uint32_t clock, const struct usk_clock
 	status = status ? status : usk_output_open(&t.out, out, opt && opt->force, err);
 	if (!status) {
 		status = run(&t, clock);
+		for (size_t i = 0; i < c->n_clocks && !status; i++) {
+			status = usk_replay_end(t.of[i].map, err);
+			usk_fail_in(status, err, "%s", in);
+		}
 		if (!status && t.in.lost && !t.trace) { /* else its damage told that */
 			usk_note(notes, "%s: %s", in, t.in.lost);
 		}

@@ -493,6 +493,10 @@ enum usk_status usk_merge(struct usk_trace *const *trace, const uint32_t *clock,
 		status = usk_output_open(&m.out, path, opt && opt->force, err);
 		if (!status) {
 			status = run(&m);
+			for (size_t i = 0; i < m.n && !status; i++) {
+				status = usk_replay_end(m.source[i].map, err);
+				usk_fail_in(status, err, "%s", usk_trace_path(m.source[i].trace));
+			}
 			status = status ? status : usk_output_commit(&m.out, err);
 			usk_output_close(&m.out);
 		}

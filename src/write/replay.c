@@ -11,6 +11,9 @@
  * apart. The next epoch begins with the first stamp that lies S/2 or more below the highest one so
  * far, once that has come to within S/2 of what it was: so it begins with the very same record in
  * the trace that showed it, and near it in another trace by the same clock.
+ *
+ * A trace begins in the first epoch that showed its first stamp. Where a clock has several traces, a
+ * later one may begin in a later epoch that showed it, too: what follows has to tell.
  */
 #include "match/match.h"
 #include "write/write.h"
@@ -22,6 +25,7 @@ enum { REPEATS = 256 };
 /* Where an epoch begins. */
 struct turn {
 	int64_t near_ns, fall_ns; /* S/2 below the highest stamp before; S/2 */
+	int64_t from_ns, to_ns;	  /* the highest stamp before, the first one after */
 };
 
 struct usk_replay {
@@ -30,10 +34,12 @@ struct usk_replay {
 	struct turn *turn;    /* turn[i] leads from epoch i to i + 1 */
 	size_t n_epochs, epoch;
 	bool begun;
+	bool several; /* traces are of this clock, or may be */
+	bool unsure;  /* the trace may have begun in a later epoch, too */
 	int64_t highest;
 };
 
-struct usk_replay *usk_replay_new(const struct usk_clock *clock, int64_t max_skew_e12)
+struct usk_replay *usk_replay_new(const struct usk_clock *clock, int64_t max_skew_e12, bool several)
 {
 	struct usk_replay *r = usk_alloc(1, sizeof *r);
 	bool any = false;
@@ -41,8 +47,9 @@ struct usk_replay *usk_replay_new(const struct usk_clock *clock, int64_t max_ske
 	for (size_t i = 0; i < clock->n_set_backs; i++) {
 		const struct usk_set_back *x = &clock->set_back[i];
 		int64_t half = (int64_t)(((usk_i128)x->from_ns - x->to_ns + 1) / 2);
-		r->turn[i] = (struct turn){ x->from_ns - half, half };
+		r->turn[i] = (struct turn){ x->from_ns - half, half, x->from_ns, x->to_ns };
 	}
+	r->several = several;
 	r->n_epochs = 1 + clock->n_set_backs;
 	r->map = usk_alloc(r->n_epochs, sizeof(struct usk_map *));
 	r->name = usk_strdup(clock->name ? clock->name : "");
@@ -89,6 +96,40 @@ enum usk_status usk_replay_in(const struct usk_replay *r, size_t epoch, const in
 	return usk_map_many(r->map[epoch], local_ns, n, out, err);
 }
 
+static bool showed(const struct usk_replay *r, size_t epoch, int64_t t)
+{
+	return (!epoch || t >= r->turn[epoch - 1].to_ns) &&
+	       (epoch + 1 == r->n_epochs || t <= r->turn[epoch].from_ns);
+}
+
+/* The trace begins with this stamp. */
+static void begin(struct usk_replay *r, int64_t t)
+{
+	size_t first = r->n_epochs, n = 0;
+	for (size_t i = r->n_epochs; i-- > 0;) {
+		first = showed(r, i, t) ? i : first;
+		n += showed(r, i, t);
+	}
+	r->epoch = n ? first : 0;
+	r->unsure = r->several && n > 1;
+}
+
+static enum usk_status unsure(const struct usk_replay *r, struct usk_err *err)
+{
+	return usk_fail(
+		err, USK_EINPUT, 0,
+		"clock %s was stepped backward, and nothing tells whether the first stamps here "
+		"are "
+		"from before or after that, as it has other traces; apply all of them as one, "
+		"joined in the order in which they were recorded",
+		r->name);
+}
+
+enum usk_status usk_replay_end(const struct usk_replay *r, struct usk_err *err)
+{
+	return r && r->unsure ? unsure(r, err) : USK_OK;
+}
+
 /* Does a stamp begin the next epoch? */
 static bool turns(struct usk_replay *r, int64_t t)
 {
@@ -96,6 +137,7 @@ static bool turns(struct usk_replay *r, int64_t t)
 	bool near = r->begun && r->highest >= x->near_ns;
 	if (near && (usk_i128)r->highest - t >= x->fall_ns) {
 		r->highest = t;
+		r->unsure = false;
 		return true;
 	}
 	/* A stamp beyond all of this epoch is none. */
@@ -123,6 +165,11 @@ static void find_repeats(const struct usk_replay *r, const int64_t *local_ns, si
 enum usk_status usk_replay_undoable(struct usk_replay *r, const int64_t *local_ns, size_t n,
 				    int64_t *out, bool *repeats, struct usk_err *err)
 {
+	if (n && !r->begun) {
+		begin(r, local_ns[0]);
+		r->begun = true;
+		r->highest = local_ns[0];
+	}
 	for (size_t from = 0, to; from < n; from = to) {
 		bool next = false;
 		to = from;
