@@ -389,8 +389,9 @@ def judge(unskew, seed):
     os.mkdir("now")
     one = "/" + case.traces[0].split("=")[-1] if len(case.traces) == 1 else ""
     a = run(unskew, "apply", "clocks.json", *case.traces, "-o", "now" + one, "--force", "--allow-unbounded")
-    if a.returncode and r.returncode == 0:
-        return f"apply: {a.stderr.strip()[:200]}", held, skipped
+    # Of a clock with several traces that was set back one may begin in two epochs.
+    if a.returncode and r.returncode == 0 and "nothing tells whether the first stamps here" not in a.stderr:
+        return f"apply: {a.stderr.strip()[-200:]}", held, skipped
     if not a.returncode and case.form == "messages" and case.window[0] == 0:
         inversions(case, answer)
     return None, held, skipped
