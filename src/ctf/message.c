@@ -112,7 +112,7 @@ static bool stream_begins(struct merge *m, struct port *p, const bt_message *mes
 	if (which != USK_NO_CLOCK) {
 		const struct usk_clock *c = &m->sync->clocks->clock[which];
 		if (c->quality == USK_REFERENCE || c->quality == USK_BOUNDED) {
-			s.replay = usk_replay_new(c, m->sync->clocks->max_skew_e12, false);
+			s.replay = usk_replay_new(m->sync->clocks, which);
 		}
 		if (!s.replay && !m->sync->allow_unbounded) {
 			return FAILED(
@@ -150,6 +150,10 @@ void usk_stream_free(struct stream *s)
 static bool stream_ends(struct merge *m, const bt_message *message)
 {
 	struct stream *s = find_stream(m, bt_message_stream_end_borrow_stream_const(message));
+	struct usk_err err = { 0 };
+	if (usk_replay_end(s->replay, &err)) {
+		return FAILED(m, "%s", err.msg);
+	}
 	if (!keep(m, s->last_ns, bt_message_stream_end_create(m->self, s->to))) {
 		return false;
 	}

@@ -318,10 +318,10 @@ static void take_rows(struct rows *r)
 /* To read rows costs as much as all that is done with them: the next ones are read meanwhile. */
 static void take_and_read(struct rows *r)
 {
-	struct ahead free = r->taken;
+	struct ahead spare = r->taken;
 	pthread_t reader;
 	r->taken = r->next;
-	r->next = free;
+	r->next = spare;
 	if (table_of(r) && !r->place) {
 		usk_table_names(r->p, r->which);
 		r->p->events[r->which] += r->taken.n;

@@ -108,8 +108,11 @@ void usk_direction_vote(struct directions *w, uint32_t which, const struct usk_s
 {
 	struct direction *d = &w->of[which];
 	int64_t span = (int64_t)s->span * USK_SPAN_NS;
-	uint64_t *hops[] = { &d->level, &d->ttl[0], &d->ttl[1] };
-	++*hops[s->ttl_p == s->ttl_q ? 0 : 1 + (s->ttl_p < s->ttl_q)];
+	if (s->ttl_p == s->ttl_q) {
+		d->level++;
+	} else {
+		d->ttl[s->ttl_p < s->ttl_q]++;
+	}
 	if (d->reverse != NOBODY && w->of[d->reverse].seen) {
 		struct direction *back = &w->of[d->reverse];
 		usk_i128 gap_p = (usk_i128)s->p_ns - back->last_p_ns;

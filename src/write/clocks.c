@@ -219,21 +219,6 @@ void usk_notes_free(struct usk_notes *notes)
 	memset(notes, 0, sizeof *notes);
 }
 
-/* Has more than one trace stamps of a clock, or may it? A table names its clocks itself. */
-static bool has_several(const struct usk_clocks *c, uint32_t clock)
-{
-	size_t n = 0;
-	for (size_t i = 0; i < c->n_traces; i++) {
-		const struct usk_trace_info *t = &c->trace[i];
-		bool of = t->clock == clock || (t->clock == USK_NO_CLOCK && !t->n_ifaces);
-		for (size_t k = 0; k < t->n_ifaces; k++) {
-			of = of || t->iface[k].clock == clock;
-		}
-		n += of;
-	}
-	return n > 1;
-}
-
 enum usk_status usk_write_map(const struct usk_clocks *c, uint32_t i, const char *what,
 			      const struct usk_write_options *opt, struct usk_replay **map,
 			      struct usk_notes *notes, struct usk_err *err)
@@ -246,7 +231,7 @@ enum usk_status usk_write_map(const struct usk_clocks *c, uint32_t i, const char
 	}
 	const struct usk_clock *clock = &c->clock[i];
 	if (clock->quality == USK_REFERENCE || clock->quality == USK_BOUNDED) {
-		*map = usk_replay_new(clock, c->max_skew_e12, has_several(c, i));
+		*map = usk_replay_new(c, i);
 		if (*map) {
 			return USK_OK;
 		}

@@ -39,8 +39,24 @@ struct usk_replay {
 	int64_t highest;
 };
 
-struct usk_replay *usk_replay_new(const struct usk_clock *clock, int64_t max_skew_e12, bool several)
+/* Has more than one trace stamps of a clock, or may it? A table names its clocks itself. */
+static bool has_several(const struct usk_clocks *c, uint32_t clock)
 {
+	size_t n = 0;
+	for (size_t i = 0; i < c->n_traces; i++) {
+		const struct usk_trace_info *t = &c->trace[i];
+		bool of = t->clock == clock || (t->clock == USK_NO_CLOCK && !t->n_ifaces);
+		for (size_t k = 0; k < t->n_ifaces; k++) {
+			of = of || t->iface[k].clock == clock;
+		}
+		n += of;
+	}
+	return n > 1;
+}
+
+struct usk_replay *usk_replay_new(const struct usk_clocks *c, uint32_t number)
+{
+	const struct usk_clock *clock = &c->clock[number];
 	struct usk_replay *r = usk_alloc(1, sizeof *r);
 	bool any = false;
 	r->turn = usk_alloc(clock->n_set_backs + 1, sizeof *r->turn);
@@ -49,12 +65,12 @@ struct usk_replay *usk_replay_new(const struct usk_clock *clock, int64_t max_ske
 		int64_t half = (int64_t)(((usk_i128)x->from_ns - x->to_ns + 1) / 2);
 		r->turn[i] = (struct turn){ x->from_ns - half, half, x->from_ns, x->to_ns };
 	}
-	r->several = several;
+	r->several = has_several(c, number);
 	r->n_epochs = 1 + clock->n_set_backs;
 	r->map = usk_alloc(r->n_epochs, sizeof(struct usk_map *));
 	r->name = usk_strdup(clock->name ? clock->name : "");
 	for (size_t i = 0; i < r->n_epochs; i++) {
-		r->map[i] = usk_map_of_epoch(clock, (uint32_t)i, max_skew_e12);
+		r->map[i] = usk_map_of_epoch(clock, (uint32_t)i, c->max_skew_e12);
 		any = any || r->map[i];
 	}
 	if (!any) {
@@ -112,6 +128,8 @@ static void begin(struct usk_replay *r, int64_t t)
 	}
 	r->epoch = n ? first : 0;
 	r->unsure = r->several && n > 1;
+	r->begun = true;
+	r->highest = t;
 }
 
 static enum usk_status unsure(const struct usk_replay *r, struct usk_err *err)
@@ -134,16 +152,14 @@ enum usk_status usk_replay_end(const struct usk_replay *r, struct usk_err *err)
 static bool turns(struct usk_replay *r, int64_t t)
 {
 	const struct turn *x = &r->turn[r->epoch];
-	bool near = r->begun && r->highest >= x->near_ns;
-	if (near && (usk_i128)r->highest - t >= x->fall_ns) {
+	if (r->highest >= x->near_ns && (usk_i128)r->highest - t >= x->fall_ns) {
 		r->highest = t;
 		r->unsure = false;
 		return true;
 	}
 	/* A stamp beyond all of this epoch is none. */
-	if (!r->begun || (t > r->highest && (usk_i128)t - x->near_ns <= 2 * (usk_i128)x->fall_ns)) {
+	if (t > r->highest && (usk_i128)t - x->near_ns <= 2 * (usk_i128)x->fall_ns) {
 		r->highest = t;
-		r->begun = true;
 	}
 	return false;
 }
@@ -167,8 +183,6 @@ enum usk_status usk_replay_undoable(struct usk_replay *r, const int64_t *local_n
 {
 	if (n && !r->begun) {
 		begin(r, local_ns[0]);
-		r->begun = true;
-		r->highest = local_ns[0];
 	}
 	for (size_t from = 0, to; from < n; from = to) {
 		bool next = false;

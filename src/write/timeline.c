@@ -236,8 +236,7 @@ static enum usk_status correct(struct timeline *t, struct part *p, uint32_t cloc
 	struct usk_replay *own = first ? map : NULL;
 	if (map && !first) { /* one that goes by the order of this trace */
 		if (!p->map[clock]) {
-			p->map[clock] =
-				usk_replay_new(&t->c->clock[clock], t->c->max_skew_e12, false);
+			p->map[clock] = usk_replay_new(t->c, clock);
 		}
 		map = p->map[clock];
 	}
@@ -504,6 +503,10 @@ static enum usk_status draw(struct timeline *t, struct part *part, size_t n,
 	}
 	for (size_t i = 0; i < n && !status; i++) {
 		status = draw_trace(t, part, n, i);
+		for (size_t k = 0; k < t->c->n_clocks && !status; k++) {
+			status = usk_replay_end(part[i].map[k], t->err);
+			usk_fail_in(status, t->err, "%s", usk_trace_path(part[i].trace));
+		}
 	}
 	if (!status && t->d.early) {
 		usk_note(t->notes,

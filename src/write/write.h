@@ -57,10 +57,9 @@ struct usk_map *usk_map_of_line(const struct usk_knot *line, size_t n);
 
 struct usk_replay;
 
-/** NULL if the clock has no two knots in its first epoch that has any. The clock may go before it.
- * several: others are of this clock, too, so this one may begin in any of its epochs. */
-struct usk_replay *usk_replay_new(const struct usk_clock *clock, int64_t max_skew_e12,
-				  bool several);
+/** Of a trace's clock; NULL if it has no two knots in its first epoch that has any. The answer may go
+ * before it. */
+struct usk_replay *usk_replay_new(const struct usk_clocks *c, uint32_t clock);
 void usk_replay_free(struct usk_replay *r);
 /** The trace ends. USK_EINPUT: nothing told in which epoch it began. r may be NULL. */
 enum usk_status usk_replay_end(const struct usk_replay *r, struct usk_err *err);
