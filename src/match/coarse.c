@@ -19,11 +19,16 @@ enum { GROUP = 15, MAX_GROUPS = 512, SLOPES = 4096 };
 /* No packet is under way for longer. */
 #define LONGEST_WAY_NS 10e9
 
-/* p - q, cut at the range of times. */
+/* At the range of times. */
+static int64_t cut(usk_i128 x)
+{
+	return x > USK_TIME_MAX ? USK_TIME_MAX : x < -USK_TIME_MAX ? -USK_TIME_MAX : (int64_t)x;
+}
+
+/* p - q. */
 static int64_t offset_of(const struct usk_sighting *s)
 {
-	usk_i128 x = (usk_i128)s->p_ns - s->q_ns;
-	return x > USK_TIME_MAX ? USK_TIME_MAX : x < -USK_TIME_MAX ? -USK_TIME_MAX : (int64_t)x;
+	return cut((usk_i128)s->p_ns - s->q_ns);
 }
 
 /* How far a lies from the line through b that has that rate. */
@@ -281,33 +286,109 @@ static int64_t size_of(int64_t v)
 	return v < 0 ? -v : v;
 }
 
-/* How far off the map sightings are that agree with their neighbours, unlike wrong joins: 0 if none
- * are unusually far, 1 s at most. middle_ns: how far off the middle one of all is. */
+/* How far off the map each is. */
+static int64_t *all_off(const struct usk_coarse *c, const struct usk_sighting *s, size_t n)
+{
+	int64_t *r = usk_alloc(n, sizeof *r);
+	size_t hint = 0;
+	for (size_t i = 0; i < n; i++) {
+		r[i] = cut(off_map_by(c, &s[i], &hint));
+	}
+	return r;
+}
+
+/* So far off the map is unusual. middle_ns: how far the middle one of all is. */
+static int64_t unusual(int64_t middle_ns)
+{
+	return middle_ns < MOST_OFF_NS ? 8 * middle_ns + 1000000 : MOST_OFF_NS;
+}
+
+/* The end of the sightings from i on that agree with it, unlike wrong joins. */
+static size_t run_of(const int64_t *r, size_t n, size_t i, int64_t usual)
+{
+	size_t end = i + 1;
+	while (end < n && r[end] - r[i] <= usual && r[i] - r[end] <= usual) {
+		end++;
+	}
+	return end;
+}
+
+/* How far off the map runs are: 0 if none are unusually far; those that are beyond 1 s do not count. */
 static int64_t off_map(const struct usk_coarse *c, const struct usk_sighting *s, size_t n,
 		       int64_t middle_ns)
 {
-	int64_t *r = usk_alloc(n, sizeof *r), most = 0;
-	size_t hint = 0;
-	for (size_t i = 0; i < n; i++) {
-		usk_i128 off = off_map_by(c, &s[i], &hint);
-		r[i] = off > USK_TIME_MAX    ? USK_TIME_MAX
-		       : off < -USK_TIME_MAX ? -USK_TIME_MAX
-					     : (int64_t)off;
-	}
-	int64_t usual = middle_ns < MOST_OFF_NS ? 8 * middle_ns + 1000000 : MOST_OFF_NS;
+	int64_t *r = all_off(c, s, n), most = 0, usual = unusual(middle_ns);
 	for (size_t i = 0, end; i < n; i = end) {
 		end = i + 1;
 		int64_t off = size_of(r[i]);
-		if (off <= usual || off > MOST_OFF_NS) {
-			continue;
+		if (off > usual && off <= MOST_OFF_NS) {
+			end = run_of(r, n, i, usual);
+			most = end - i >= LEAST_RUN && off > most ? off : most;
 		}
-		while (end < n && r[end] - r[i] <= usual && r[i] - r[end] <= usual) {
-			end++;
-		}
-		most = end - i >= LEAST_RUN && off > most ? off : most;
 	}
 	free(r);
 	return most;
+}
+
+/* The map, but between s[from] and s[to - 1] as these say. */
+static void follow(struct usk_coarse *c, const struct usk_sighting *s, size_t n, size_t from,
+		   size_t to)
+{
+	struct usk_coarse old = *c;
+	size_t cap = 0, hint = 0, i = 0;
+	c->knot = NULL;
+	c->n_knots = 0;
+	for (; i < old.n_knots && from && old.knot[i].q_ns < s[from - 1].q_ns; i++) {
+		add_knot(c, &cap, old.knot[i].q_ns, old.knot[i].p_minus_q_ns);
+	}
+	for (size_t k = from ? from - 1 : 0; k <= to && k < n; k++) {
+		if (k == from || k + 1 == to) {
+			add_knot(c, &cap, s[k].q_ns, offset_of(&s[k]));
+		} else if (k + 1 == from || k == to) {
+			int64_t at = usk_coarse_to_p(&old, s[k].q_ns, &hint);
+			add_knot(c, &cap, s[k].q_ns, cut((usk_i128)at - s[k].q_ns));
+		}
+	}
+	for (i = 0; i < old.n_knots && to < n; i++) {
+		if (old.knot[i].q_ns > s[to].q_ns) {
+			add_knot(c, &cap, old.knot[i].q_ns, old.knot[i].p_minus_q_ns);
+		}
+	}
+	free(old.knot);
+	slopes(c);
+}
+
+/* Matching does not wait for runs that are further off: the map goes there. */
+static bool follow_runs(struct usk_coarse *c, const struct usk_sighting *s, size_t n,
+			int64_t middle_ns)
+{
+	int64_t *r = all_off(c, s, n), usual = unusual(middle_ns);
+	bool any = false;
+	for (size_t i = 0, end; i < n; i = end) {
+		end = i + 1;
+		if (size_of(r[i]) > MOST_OFF_NS && size_of(r[i]) > usual) {
+			end = run_of(r, n, i, usual);
+			bool run = end - i >= LEAST_RUN;
+			if (run) {
+				follow(c, s, n, i, end);
+			}
+			any = any || run;
+		}
+	}
+	free(r);
+	return any;
+}
+
+/* The same as sizes, sorted. */
+static void distances(const struct usk_coarse *c, const struct usk_sighting *s, size_t n,
+		      int64_t *d)
+{
+	size_t hint = 0;
+	for (size_t i = 0; i < n; i++) {
+		usk_i128 r = off_map_by(c, &s[i], &hint);
+		d[i] = usk_saturate(r < 0 ? -r : r);
+	}
+	usk_sort_numbers(d, n);
 }
 
 /* ---- the map ------------------------------------------------------------------------------- */
@@ -347,13 +428,11 @@ void usk_coarse_fit(struct usk_sighting *s, size_t n, struct usk_coarse *out)
 	if (out->n_knots > 1) {
 		longest = follow_steps(out, s, n);
 	}
-	/* Wrong joins may lie anywhere: what is far beyond the bulk does not count. */
-	size_t hint = 0;
-	for (size_t i = 0; i < n; i++) {
-		usk_i128 r = off_map_by(out, &s[i], &hint);
-		d[i] = usk_saturate(r < 0 ? -r : r);
+	distances(out, s, n, d);
+	if (follow_runs(out, s, n, d[n / 2])) {
+		distances(out, s, n, d);
 	}
-	usk_sort_numbers(d, n);
+	/* Wrong joins may lie anywhere: what is far beyond the bulk does not count. */
 	usk_i128 bulk = (usk_i128)d[n - 1 - n / 20] * 8 + 1000000;
 	usk_i128 most = (usk_i128)d[n / 2] * 64 + 1000000000;
 	if ((double)d[n - 1 - n / 20] > LONGEST_WAY_NS && most < bulk) {
