@@ -34,6 +34,11 @@ struct usk_iface_clock {
 	uint32_t clock;
 };
 
+/* Of a clock that has several files and was set back, the epoch in which one of them begins. */
+struct usk_trace_begin {
+	uint32_t clock, epoch;
+};
+
 /* A file that was read, and whose clock stamped it. */
 struct usk_trace_info {
 	uint32_t
@@ -46,6 +51,8 @@ struct usk_trace_info {
 	bool truncated;
 	char **local; /* addresses that were found to be the trace's own, as text */
 	size_t n_local;
+	struct usk_trace_begin *begin; /* no row of a clock: it is not known, or 0 as for all */
+	size_t n_begins;
 };
 
 /* A message that no line of the model could take in, left out of the fit. */

@@ -112,7 +112,7 @@ static bool stream_begins(struct merge *m, struct port *p, const bt_message *mes
 	if (which != USK_NO_CLOCK) {
 		const struct usk_clock *c = &m->sync->clocks->clock[which];
 		if (c->quality == USK_REFERENCE || c->quality == USK_BOUNDED) {
-			s.replay = usk_replay_new(m->sync->clocks, which);
+			s.replay = usk_replay_new(m->sync->clocks, which, NULL);
 		}
 		if (!s.replay && !m->sync->allow_unbounded) {
 			return FAILED(

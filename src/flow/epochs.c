@@ -323,11 +323,12 @@ static void translate_jumps(const struct parties *p, uint32_t clock, const struc
 /* As the order of records has it, or else that of rows. */
 static void tell_set_backs(const struct parties *p, uint32_t clock, struct usk_clock *k)
 {
-	const struct usk_rows *r = &p->rows;
-	const struct usk_row_clock *row = clock < r->n ? &r->clock[clock] : NULL;
-	const struct usk_epochs *e = row && row->told	    ? &row->known
-				     : row && row->epochs.n ? &row->epochs
-							    : epochs_of(p, clock);
+	const struct usk_epochs *e = epochs_of(p, clock);
+	for (size_t i = 0; i < p->n_rows; i++) {
+		const struct usk_rows *r = &p->rows[i];
+		const struct usk_row_clock *row = clock < r->n ? &r->clock[clock] : NULL;
+		e = row && row->told ? &row->known : row && row->epochs.n ? &row->epochs : e;
+	}
 	k->set_back = usk_alloc(e->n + 1, sizeof *k->set_back);
 	for (k->n_set_backs = 0; k->n_set_backs < e->n; k->n_set_backs++) {
 		const struct usk_epoch *x = &e->epoch[k->n_set_backs];

@@ -47,7 +47,8 @@ struct party {
 	size_t trace;		   /* the first of its captures, SIZE_MAX if only tables name it */
 	struct usk_trace *capture; /* all of them as one; NULL if there is none */
 	bool joined;		   /* it is made for that */
-	bool far;   /* where work is shared: its records and samples are at another rank */
+	bool unordered; /* nothing tells in which order its traces were recorded: it is left out */
+	bool far;	/* where work is shared: its records and samples are at another rank */
 	bool empty; /* all interfaces of its capture have clocks of their own: it has none itself */
 	uint32_t number; /* in the order in which they were found */
 	size_t *part;	 /* their numbers */
@@ -62,7 +63,8 @@ struct party {
 	struct usk_alone *alone;
 	uint64_t shown_twice; /* such stamps as may be of several epochs: they are left out */
 	uint64_t vague;	      /* stamps of rows whose order leaves open which epoch they are of */
-	bool *in_epoch;	      /* is there a message in each of its epochs? NULL: it has but one */
+	struct event_order *order; /* of its rows in a table of events; NULL: it has none */
+	bool *in_epoch; /* is there a message in each of its epochs? NULL: it has but one */
 	/* Where it was set back, on its unwrapped time. */
 	struct usk_gap *back;
 	size_t n_back;
@@ -107,8 +109,14 @@ struct parties {
 	struct usk_trace *const *trace;
 	size_t n_traces;
 	uint64_t *events; /* per trace */
+	size_t *table;	  /* their numbers, tables in the order in which they were written */
 	uint32_t **clock; /* per table, and for what was joined: its numbers -> parties */
 	size_t *n_clocks; /* per table */
+	/* Per trace: where clocks that were set back begin in it, as far as order tells. */
+	struct begins {
+		struct usk_trace_begin *of;
+		size_t n, cap;
+	} * begins;
 	struct party *party;
 	size_t n, cap;
 	struct usk_index names; /* while they come in: number + 1 */
@@ -122,7 +130,10 @@ struct parties {
 	struct usk_index pairs;	       /* by their clocks: number + 1 */
 	bool rows_vague;	       /* stamps may be of several epochs */
 	bool rows_repeat;	       /* a clock that tables name was set back */
-	struct usk_rows rows;	       /* where that was; by number of party */
+	/* Where that was, by number of party: of each sequence of tables that were written one after
+	 * the other; and which of these a trace's rows are of. */
+	struct usk_rows *rows;
+	size_t n_rows, *rows_of;
 	struct usk_depth depth;
 	uint32_t reference; /* as named, else the first */
 	bool reference_named;
@@ -266,8 +277,14 @@ enum usk_status usk_party_named(const struct parties *p, const char *row, const 
 enum usk_status usk_captures_find(struct parties *p, struct usk_err *err);
 /** What one of them stamped, as one capture. */
 enum usk_status usk_capture_open(struct parties *p, struct party *y, struct usk_err *err);
-/** Read each of them once, on all processors (surveys.c). */
+/** Read each of them once, on all processors (surveys.c); of clocks with several files that were set
+ * back twice. */
 enum usk_status usk_captures_survey(struct parties *p, struct usk_err *err);
+/** Put the files of each clock in the order in which they were recorded (arrange.c): again[p->n], of
+ * clocks whose captures are to be surveyed again. */
+void usk_files_arrange(struct parties *p, bool *again);
+/** After that: those that packets contradict all the same are left out. */
+void usk_files_check(struct parties *p, const bool *arranged);
 /** The interfaces of a trace that have clocks of their own; *out is handed over. */
 void usk_captures_describe(const struct parties *p, size_t trace, struct usk_trace_info *out);
 /** Once all were read: are there the interfaces that --clock-of names? */
@@ -279,6 +296,17 @@ enum usk_status usk_captures_check(const struct parties *p, struct usk_err *err)
 enum usk_status usk_inside_scan(struct parties *p, struct usk_err *err);
 /** Sentences on these clocks. */
 void usk_inside_notes(const struct parties *p, char ***note, size_t *n);
+
+/* ---- tables of events (event_epochs.c) ------------------------------------------------- */
+
+/** Read traces of events: sides of messages, to what is joined. */
+enum usk_status usk_events_scan(struct parties *p, struct usk_err *err);
+/** Once these are joined: clocks that messages show to have been set back where the order of their rows
+ * says so. *again: p->join has all sides anew, and is to be run again. */
+enum usk_status usk_event_epochs(struct parties *p, bool *again, struct usk_err *err);
+void usk_event_order_free(struct event_order *o);
+/** What a trace tells of its clock beside what it handed out. */
+void usk_party_trace(struct party *y, const struct usk_trace *t);
 
 /* ---- spans (spans.c) ------------------------------------------------------------------- */
 
@@ -299,8 +327,8 @@ void usk_collecting_free(struct parties *p);
 
 /* ---- likewise in tables (table_epochs.c) --------------------------------------------- */
 
-/** A row's stamps, in the order of rows, while tables are scanned. */
-void usk_row_note(struct parties *p, const struct usk_msg *m);
+/** A row's stamps, in the order of rows, while tables are scanned. which: the table. */
+void usk_row_note(struct parties *p, size_t which, const struct usk_msg *m);
 /**
  * What that told, and captures before: p->rows_repeat if a clock of rows has epochs, whose time is
  * unwrapped from now on. May read all rows once more. Where captures and the order of rows show the
@@ -308,17 +336,25 @@ void usk_row_note(struct parties *p, const struct usk_msg *m);
  * can have shown their stamps.
  */
 enum usk_status usk_row_epochs(struct parties *p, struct usk_err *err);
+/** Puts the tables in the order in which they were written, as far as clocks tell (table_order.c): of each
+ * sequence p->rows is begun. */
+enum usk_status usk_tables_order(struct parties *p, struct usk_err *err);
+/** The sequence that the rows of a trace are of. */
+static inline struct usk_rows *usk_rows_of(const struct parties *p, size_t which)
+{
+	return &p->rows[p->rows_of[which]];
+}
 /** The same rows with stamps that run on: first and last of clocks with epochs; ctx is the parties.
  */
 void usk_row_span(void *ctx, const struct usk_msg *m);
 
 enum row_is { ROW_CERTAIN, ROW_VAGUE, ROW_SHOWN_TWICE };
-/** The next row's stamps; place[p->n] is zeroed at the first. ROW_VAGUE: likely has others, of
+/** The next row's stamps; place[p->n_rows * p->n] is zeroed at the first. ROW_VAGUE: likely has others, of
  * epochs that are less certain. ROW_SHOWN_TWICE: nothing tells its epochs, and m is as it was. */
-enum row_is usk_row_run_on(const struct parties *p, struct usk_row_place *place, struct usk_msg *m,
-			   struct usk_likely *likely);
+enum row_is usk_row_run_on(const struct parties *p, size_t which, struct usk_row_place *place,
+			   struct usk_msg *m, struct usk_likely *likely);
 /** Such rows, while they are read: counted by clock; ctx is the parties. */
-void usk_row_shown_twice(void *ctx, const struct usk_msg *m);
+void usk_row_shown_twice(void *ctx, size_t which, const struct usk_msg *m);
 /** All such rows as they are likely; reads the tables if there are any. */
 enum usk_status usk_rows_likely(struct parties *p, void *ctx,
 				void (*row)(void *ctx, const struct usk_likely *l),
@@ -346,7 +382,7 @@ struct table_sink {
 	/* A row again as it is likely, if its stamps may be of other epochs; may be NULL. */
 	void (*likely)(void *ctx, const struct usk_likely *likely);
 	/* A row that is left out, as a clock may have shown one of its stamps twice; may be NULL. */
-	void (*shown_twice)(void *ctx, const struct usk_msg *msg);
+	void (*shown_twice)(void *ctx, size_t which, const struct usk_msg *msg);
 	/* A table begins, which of all; may be NULL. */
 	void (*begin)(void *ctx, size_t which);
 };

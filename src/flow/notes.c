@@ -407,13 +407,13 @@ void usk_flow_explain(struct usk_clocks *c, const struct parties *p, const struc
 	for (uint32_t i = 0; i < p->n; i++) {
 		const struct party *y = &p->party[i];
 		note(c, usk_flow_apart(p, fitted, i));
-		if (y->n_parts > 1 && y->survey.epochs.n) {
-			note(c,
-			     usk_format(
-				     "%s was stepped backward while its %zu traces were recorded: "
-				     "its stamps repeat, so they do not tell the order of records "
-				     "of different traces; record into one file",
-				     y->name, y->n_parts));
+		if (y->unordered) {
+			note(c, usk_format("%s is left out: messages show its traces in another "
+					   "order than its stamps do, so it was stepped backward, "
+					   "or they are of several clocks. Join them in the order "
+					   "in which they were recorded, or give the clock of each "
+					   "a name of its own",
+					   y->name));
 		}
 	}
 	explain_each(&x, p->n, explain_rotated, "sets of files");

@@ -81,8 +81,7 @@ bool usk_party_side(struct party *y, int64_t *t)
 	return true;
 }
 
-/* What a trace tells of its clock beside what it handed out. */
-static void note_trace(struct party *y, const struct usk_trace *t)
+void usk_party_trace(struct party *y, const struct usk_trace *t)
 {
 	size_t n;
 	const struct usk_iface *iface = usk_trace_ifaces(t, &n);
@@ -103,7 +102,7 @@ void usk_party_captured(struct parties *p, struct party *y)
 	if (s->records) {
 		usk_party_span(y, s->first_ns, s->last_ns);
 	}
-	note_trace(y, y->capture);
+	usk_party_trace(y, y->capture);
 	for (size_t i = 0; i < y->n_parts && y->joined; i++) {
 		const struct usk_extent *extent = usk_trace_extent(p->trace[y->part[i]]);
 		if (extent) {
@@ -129,46 +128,27 @@ static void take_survey(struct parties *p, struct party *y)
 	p->left_out.alike += s->left_out.alike;
 }
 
-/* Sides of messages go to where they are joined, those of all traces together. */
-static enum usk_status scan_events(struct parties *p, size_t which, struct usk_err *err)
-{
-	struct usk_trace *t = p->trace[which];
-	struct usk_event event[512];
-	p->join = p->join ? p->join : usk_join_new();
-	enum usk_status status = usk_trace_rewind(t, err);
-	for (size_t n = 1; !status && n;) {
-		status = usk_trace_sides(t, event, COUNT(event), &n, err);
-		usk_table_names(p, which);
-		size_t kept = 0;
-		for (size_t i = 0; i < n; i++) {
-			struct usk_event e = event[i];
-			e.clock = p->clock[which][e.clock];
-			usk_grid_add(&p->party[e.clock].grid, e.time_ns);
-			if (usk_party_side(&p->party[e.clock], &e.time_ns)) {
-				event[kept++] = e;
-			}
-		}
-		status = status ? status : usk_join_add(p->join, event, kept, err);
-		usk_parties_progress(p, usk_trace_pos(t));
-	}
-	p->events[which] = usk_trace_events(t);
-	if (p->n_clocks[which] == 1) {
-		note_trace(&p->party[p->clock[which][0]], t);
-	}
-	return status;
-}
-
 /* What was joined is one table more, behind those of the traces; its numbers are parties. */
 static enum usk_status scan_joined(struct parties *p, struct usk_err *err)
 {
+	const struct usk_counts before = p->left_out;
 	enum usk_status status = usk_join_run(p->join, &p->left_out, err);
 	size_t which = p->n_traces;
+	bool again = false;
 	p->n_clocks[which] = p->n;
 	p->clock[which] = usk_alloc(p->n, sizeof **p->clock);
 	for (size_t i = 0; i < p->n; i++) {
 		p->clock[which][i] = (uint32_t)i;
 	}
-	return status ? status : usk_table_scan(p, which, err);
+	status = status ? status : usk_table_scan(p, which, err);
+	status = status ? status : usk_event_epochs(p, &again, err);
+	while (again && !status) {
+		p->left_out = before;
+		status = usk_join_run(p->join, &p->left_out, err);
+		status = status ? status : usk_tables_sample_again(p, err);
+		status = status ? status : usk_event_epochs(p, &again, err);
+	}
+	return status;
 }
 
 static enum usk_status scan_tables(struct parties *p, struct usk_err *err)
@@ -196,6 +176,7 @@ static enum usk_status scan_all(struct parties *p, struct usk_err *err)
 	status = status ? status : scan_tables(p, err);
 	status = status ? status : usk_row_epochs(p, err);
 	status = status ? status : usk_inside_scan(p, err);
+	status = status ? status : usk_events_scan(p, err);
 	for (size_t i = 0; i < p->n_traces && !status; i++) {
 		switch (usk_trace_class(p->trace[i])) {
 		case USK_TRACE_CAPTURE:
@@ -203,10 +184,8 @@ static enum usk_status scan_all(struct parties *p, struct usk_err *err)
 							     : p->events[i];
 			continue;
 		case USK_TRACE_TABLE:
-			continue;
 		case USK_TRACE_EVENTS:
-			status = scan_events(p, i, err);
-			break;
+			continue;
 		case USK_TRACE_SPANS:
 			status = usk_spans_scan(p, i, err);
 			break;
@@ -338,6 +317,7 @@ static void party_free(struct party *y)
 		usk_trace_close(y->capture);
 	}
 	USK_FREE(y->name, y->stated, y->part, y->view, y->in_epoch);
+	usk_event_order_free(y->order);
 	usk_alone_free(y->alone);
 	free(y->back);
 	usk_carry_free(y->carry);
@@ -376,7 +356,14 @@ static void renumber(struct parties *p)
 		p->pair[i].a = now[p->pair[i].a];
 		p->pair[i].b = now[p->pair[i].b];
 	}
-	usk_rows_renumber(&p->rows, now, p->n);
+	for (size_t i = 0; i < p->n_traces; i++) {
+		for (size_t k = 0; k < p->begins[i].n; k++) {
+			p->begins[i].of[k].clock = now[p->begins[i].of[k].clock];
+		}
+	}
+	for (size_t i = 0; i < p->n_rows; i++) {
+		usk_rows_renumber(&p->rows[i], now, p->n);
+	}
 	for (; p->n && p->party[p->n - 1].empty; p->n--) {
 		party_free(&p->party[p->n - 1]);
 	}
@@ -398,6 +385,14 @@ enum usk_status usk_parties_open(struct usk_trace *const *trace, size_t n,
 	out->method = usk_estimator_find(opt->method ? opt->method : "middle");
 	pthread_mutex_init(&out->reading, NULL);
 	out->events = usk_alloc(n, sizeof *out->events);
+	out->begins = usk_alloc(n + 1, sizeof *out->begins);
+	out->rows = usk_alloc(1, sizeof *out->rows);
+	out->n_rows = 1;
+	out->rows_of = usk_alloc(n + 1, sizeof *out->rows_of);
+	out->table = usk_alloc(n + 1, sizeof *out->table);
+	for (size_t i = 0; i <= n; i++) {
+		out->table[i] = i;
+	}
 	out->clock = usk_alloc(n + 1, sizeof *out->clock);
 	out->n_clocks = usk_alloc(n + 1, sizeof *out->n_clocks);
 	out->depth = USK_DEPTH_ALL;
@@ -476,11 +471,16 @@ void usk_parties_free(struct parties *p)
 	for (size_t i = 0; i <= p->n_traces && p->clock; i++) {
 		free(p->clock[i]);
 	}
-	USK_FREE(p->clock, p->n_clocks);
+	for (size_t i = 0; i < p->n_traces && p->begins; i++) {
+		free(p->begins[i].of);
+	}
+	USK_FREE(p->clock, p->n_clocks, p->begins, p->table);
 	usk_index_free(&p->names);
 	free(p->events);
-	usk_rows_free(&p->rows);
-	USK_FREE(p->party, p->rule);
+	for (size_t i = 0; i < p->n_rows; i++) {
+		usk_rows_free(&p->rows[i]);
+	}
+	USK_FREE(p->party, p->rule, p->rows, p->rows_of);
 	pthread_mutex_destroy(&p->reading);
 	memset(p, 0, sizeof *p);
 }

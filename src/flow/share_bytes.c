@@ -89,6 +89,8 @@ bool usk_bytes_get_survey(struct usk_bytes *b, struct usk_survey *out, bool samp
 	if (!good) {
 		*out = (struct usk_survey){ .n_samples = 0 };
 	}
+	out->part = NULL;
+	out->n_parts = 0;
 	out->epochs.epoch = get_rows(b, sizeof *out->epochs.epoch, &out->epochs.n, &good);
 	out->sample = get_rows(b, sizeof *out->sample, &out->n_samples, &good);
 	out->way = get_rows(b, sizeof *out->way, &out->n_ways, &good);

@@ -16,6 +16,7 @@
 
 struct surveys {
 	struct parties *p;
+	const bool *again; /* only these; NULL: all */
 	pthread_t caller;
 	atomic_uint_fast64_t bytes; /* read of all */
 	atomic_bool failed;
@@ -46,7 +47,11 @@ static void survey_some(void *ctx, size_t from, size_t to)
 		struct party *y = &s->p->party[i];
 		struct survey *x = &s->survey[i];
 		x->of = s;
+		if (s->again && !s->again[i]) {
+			continue;
+		}
 		if (!y->far) {
+			usk_survey_free(&y->survey);
 			x->status = usk_survey_capture(y->capture, s->p->depth, progress, x,
 						       &y->survey, &x->err);
 		}
@@ -58,17 +63,10 @@ static void survey_some(void *ctx, size_t from, size_t to)
 	}
 }
 
-enum usk_status usk_captures_survey(struct parties *p, struct usk_err *err)
+static enum usk_status survey(struct parties *p, const bool *again, struct usk_err *err)
 {
 	enum usk_status status = USK_OK;
-	for (size_t i = 0; i < p->n && !status; i++) {
-		status = usk_capture_open(p, &p->party[i], err);
-		p->party[i].far = !usk_share_reads(p, p->party[i].trace);
-	}
-	if (status) {
-		return status;
-	}
-	struct surveys s = { .p = p, .caller = pthread_self() };
+	struct surveys s = { .p = p, .again = again, .caller = pthread_self() };
 	s.survey = usk_alloc(p->n + 1, sizeof *s.survey);
 	usk_parallel(p->n, 1, 0, survey_some, &s);
 	for (size_t i = 0; i < p->n && !status; i++) {
@@ -80,4 +78,40 @@ enum usk_status usk_captures_survey(struct parties *p, struct usk_err *err)
 	p->work_done += s.bytes;
 	free(s.survey);
 	return status;
+}
+
+/* Files that clocks were set back in, or between. Of what is shared out each clock has one. */
+static enum usk_status arrange(struct parties *p, struct usk_err *err)
+{
+	bool *again = usk_alloc(p->n + 1, sizeof *again), any = false, several = false;
+	enum usk_status status = USK_OK;
+	for (size_t i = 0; i < p->n; i++) {
+		several = several || p->party[i].survey.n_parts > 1;
+	}
+	if (several) {
+		usk_files_arrange(p, again);
+	}
+	for (size_t i = 0; i < p->n; i++) {
+		any = any || again[i];
+		p->work_all += again[i] ? usk_trace_size(p->party[i].capture) : 0;
+	}
+	if (any) {
+		status = survey(p, again, err);
+	}
+	if (any && !status) {
+		usk_files_check(p, again);
+	}
+	free(again);
+	return status;
+}
+
+enum usk_status usk_captures_survey(struct parties *p, struct usk_err *err)
+{
+	enum usk_status status = USK_OK;
+	for (size_t i = 0; i < p->n && !status; i++) {
+		status = usk_capture_open(p, &p->party[i], err);
+		p->party[i].far = !usk_share_reads(p, p->party[i].trace);
+	}
+	status = status ? status : survey(p, NULL, err);
+	return status ? status : arrange(p, err);
 }

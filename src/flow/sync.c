@@ -15,17 +15,46 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The epoch in which one of a clock's captures begins. */
+static uint32_t first_epoch(const struct party *y, size_t part)
+{
+	const struct usk_epochs *e = &y->survey.epochs;
+	uint64_t record = y->survey.n_parts ? y->survey.part[part].first : 0;
+	size_t at = 0;
+	usk_epoch_shift(e, record, &at);
+	return (uint32_t)at;
+}
+
+/* Where one has but one trace nothing is said: it begins in epoch 0. */
+static void say_begins_of_several(struct usk_clocks *c)
+{
+	for (size_t i = 0; i < c->n_traces; i++) {
+		struct usk_trace_info *t = &c->trace[i];
+		size_t n = 0;
+		for (size_t k = 0; k < t->n_begins; k++) {
+			if (usk_in_several(c, t->begin[k].clock)) {
+				t->begin[n++] = t->begin[k];
+			}
+		}
+		t->n_begins = n;
+	}
+}
+
 /* What is this clock's of a trace; the trace is its own if it has the trace's name. */
 static void describe_clock(const struct parties *p, size_t trace, size_t clock,
 			   struct usk_trace_info *t)
 {
 	const struct party *y = &p->party[clock];
-	bool mine = false;
-	for (size_t i = 0; i < y->n_parts; i++) {
-		mine |= y->part[i] == trace;
+	size_t part = 0;
+	while (part < y->n_parts && y->part[part] != trace) {
+		part++;
 	}
-	if (!mine) {
+	if (part == y->n_parts) {
 		return;
+	}
+	if (y->survey.epochs.n) {
+		*USK_APPEND(t->begin, t->n_begins) =
+			(struct usk_trace_begin){ (uint32_t)clock, first_epoch(y, part) };
 	}
 	if (!strcmp(y->name, usk_trace_name(p->trace[trace]))) {
 		t->clock = (uint32_t)clock;
@@ -66,6 +95,9 @@ static void describe_traces(struct usk_clocks *c, const struct parties *p)
 		for (size_t k = 0; k < p->n; k++) {
 			describe_clock(p, i, k, t);
 		}
+		for (size_t k = 0; k < p->begins[i].n; k++) {
+			*USK_APPEND(t->begin, t->n_begins) = p->begins[i].of[k];
+		}
 		if (usk_trace_class(trace) == USK_TRACE_CAPTURE) {
 			usk_captures_describe(p, i, t);
 		}
@@ -73,6 +105,7 @@ static void describe_traces(struct usk_clocks *c, const struct parties *p)
 			t->clock = p->clock[i][0];
 		}
 	}
+	say_begins_of_several(c);
 }
 
 static struct usk_clocks *clocks_of(const struct parties *p)

@@ -14,12 +14,19 @@
 
 enum { SENT, RECEIVED };
 
-void usk_row_note(struct parties *p, const struct usk_msg *m)
+void usk_row_note(struct parties *p, size_t which, const struct usk_msg *m)
 {
 	/* A clock that was set back keeps no line, whatever the order. */
 	if (p->model.kind != USK_LINEAR) {
-		usk_rows_note(&p->rows, m);
+		usk_rows_note(usk_rows_of(p, which), m);
 	}
+}
+
+/* Those of the sequence that a table is of. */
+static struct usk_row_place *places_of(const struct parties *p, size_t which,
+				       struct usk_row_place *place)
+{
+	return place + p->rows_of[which] * p->n;
 }
 
 static void run_on(const struct parties *p, struct usk_msg *m, const size_t epoch[2])
@@ -63,32 +70,33 @@ static void keep_within(const struct parties *p, struct usk_likely *l, const siz
 }
 
 /* The clock has epochs that the order of its rows does not show. */
-static bool in_no_order(const struct parties *p, uint32_t clock)
+static bool in_no_order(const struct parties *p, size_t which, uint32_t clock)
 {
-	return p->party[clock].alone && !p->rows.clock[clock].epochs.n;
+	const struct usk_rows *r = usk_rows_of(p, which);
+	return p->party[clock].alone && !(clock < r->n && r->clock[clock].epochs.n);
 }
 
 /* Where the order of rows tells nothing of a clock. False: nor does the stamp. */
-static bool place_alone(const struct parties *p, uint32_t clock, int64_t t, size_t *epoch,
-			size_t *near)
+static bool place_alone(const struct parties *p, size_t which, uint32_t clock, int64_t t,
+			size_t *epoch, size_t *near)
 {
-	if (in_no_order(p, clock)) {
+	if (in_no_order(p, which, clock)) {
 		*epoch = *near = usk_alone_epoch(p->party[clock].alone, t);
 	}
 	return *epoch != SIZE_MAX;
 }
 
-enum row_is usk_row_run_on(const struct parties *p, struct usk_row_place *place, struct usk_msg *m,
-			   struct usk_likely *likely)
+enum row_is usk_row_run_on(const struct parties *p, size_t which, struct usk_row_place *place,
+			   struct usk_msg *m, struct usk_likely *likely)
 {
 	size_t epoch[2], near[2];
 	if (m->from == m->to) {
 		return ROW_CERTAIN;
 	}
 	*likely = (struct usk_likely){ .msg = *m };
-	usk_rows_place(&p->rows, place, m, epoch, near);
-	if (!place_alone(p, m->from, m->sent_ns, &epoch[SENT], &near[SENT]) ||
-	    !place_alone(p, m->to, m->received_ns, &epoch[RECEIVED], &near[RECEIVED])) {
+	usk_rows_place(usk_rows_of(p, which), places_of(p, which, place), m, epoch, near);
+	if (!place_alone(p, which, m->from, m->sent_ns, &epoch[SENT], &near[SENT]) ||
+	    !place_alone(p, which, m->to, m->received_ns, &epoch[RECEIVED], &near[RECEIVED])) {
 		return ROW_SHOWN_TWICE;
 	}
 	say_least(p, m, epoch);
@@ -101,14 +109,15 @@ enum row_is usk_row_run_on(const struct parties *p, struct usk_row_place *place,
 	return ROW_VAGUE;
 }
 
-void usk_row_shown_twice(void *ctx, const struct usk_msg *m)
+void usk_row_shown_twice(void *ctx, size_t which, const struct usk_msg *m)
 {
 	struct parties *p = ctx;
 	const uint32_t clock[] = { m->from, m->to };
 	const int64_t stamp[] = { m->sent_ns, m->received_ns };
 	for (int k = 0; k < 2; k++) {
 		struct party *y = &p->party[clock[k]];
-		if (in_no_order(p, clock[k]) && usk_alone_epoch(y->alone, stamp[k]) == SIZE_MAX) {
+		if (in_no_order(p, which, clock[k]) &&
+		    usk_alone_epoch(y->alone, stamp[k]) == SIZE_MAX) {
 			y->shown_twice++;
 			return;
 		}
@@ -116,10 +125,37 @@ void usk_row_shown_twice(void *ctx, const struct usk_msg *m)
 }
 
 struct extents {
-	const struct parties *p;
+	struct parties *p;
 	struct usk_row_place *place;
 	bool vague;
+	size_t table;  /* that is being read */
+	size_t *begun; /* by clock: the last one that had stamps of it, + 1 */
 };
+
+static void note_table(void *ctx, size_t which)
+{
+	((struct extents *)ctx)->table = which;
+}
+
+/* The first stamp of a clock in a table tells where it begins, if it can be of one epoch alone. */
+static void note_begin(struct extents *x, uint32_t clock, size_t epoch, bool certain)
+{
+	if (x->begun[clock] == x->table + 1) {
+		return;
+	}
+	x->begun[clock] = x->table + 1;
+	struct begins *b = &x->p->begins[x->table];
+	if (certain) {
+		*USK_ADD(b->of, b->n, b->cap) = (struct usk_trace_begin){ clock, (uint32_t)epoch };
+	}
+}
+
+static void place_row(const struct extents *x, const struct usk_msg *m, size_t epoch[2],
+		      size_t likely[2])
+{
+	usk_rows_place(usk_rows_of(x->p, x->table), places_of(x->p, x->table, x->place), m, epoch,
+		       likely);
+}
 
 /* First and last stamp of each epoch, of both columns. */
 static void note_extent(void *ctx, const struct usk_msg *m)
@@ -131,12 +167,13 @@ static void note_extent(void *ctx, const struct usk_msg *m)
 	if (m->from == m->to) {
 		return;
 	}
-	usk_rows_place(&x->p->rows, x->place, m, epoch, likely);
+	place_row(x, m, epoch, likely);
 	for (int k = 0; k < 2; k++) {
 		struct usk_epochs *e = &x->p->party[clock[k]].survey.epochs;
-		if (!x->p->rows.clock[clock[k]].epochs.n) {
+		if (!usk_rows_of(x->p, x->table)->clock[clock[k]].epochs.n) {
 			continue;
 		}
+		note_begin(x, clock[k], epoch[k], epoch[k] == likely[k]);
 		if (epoch[k] != likely[k]) {
 			x->p->party[clock[k]].vague++;
 			x->vague = true;
@@ -155,7 +192,8 @@ static void note_extent(void *ctx, const struct usk_msg *m)
 
 static void note_own(void *ctx, const struct usk_msg *m)
 {
-	usk_rows_own(ctx, m);
+	const struct extents *x = ctx;
+	usk_rows_own(usk_rows_of(x->p, x->table), m);
 }
 
 static void note_lag(void *ctx, const struct usk_msg *m)
@@ -163,7 +201,7 @@ static void note_lag(void *ctx, const struct usk_msg *m)
 	const struct extents *x = ctx;
 	size_t epoch[2], likely[2];
 	if (m->from != m->to) {
-		usk_rows_place(&x->p->rows, x->place, m, epoch, likely);
+		place_row(x, m, epoch, likely);
 	}
 }
 
@@ -184,7 +222,13 @@ enum usk_status usk_rows_likely(struct parties *p, void *ctx,
 
 static enum usk_status find_extents(struct parties *p, struct usk_err *err)
 {
-	struct extents x = { p, usk_alloc(p->n + 1, sizeof *x.place), false };
+	const size_t n_places = p->n_rows * p->n;
+	struct extents x = { .p = p,
+			     .place = usk_alloc(n_places + 1, sizeof *x.place),
+			     .begun = usk_alloc(p->n + 1, sizeof *x.begun) };
+	void (*const each[])(void *ctx, const struct usk_msg *m) = { note_own, note_lag,
+								     note_extent };
+	enum usk_status status = USK_OK;
 	for (size_t i = 0; i < p->n; i++) {
 		struct usk_epochs *e = &p->party[i].survey.epochs;
 		for (size_t k = 0; k < e->n && !p->party[i].capture; k++) {
@@ -192,15 +236,17 @@ static enum usk_status find_extents(struct parties *p, struct usk_err *err)
 			e->epoch[k].after_ns = USK_TIME_MAX;
 		}
 	}
-	enum usk_status status =
-		look(p, (struct table_sink){ .ctx = &p->rows, .row = note_own }, err);
-	status = status ? status : look(p, (struct table_sink){ .ctx = &x, .row = note_lag }, err);
-	usk_rows_lags(&p->rows, x.place);
-	memset(x.place, 0, p->n * sizeof *x.place);
-	status = status ? status
-			: look(p, (struct table_sink){ .ctx = &x, .row = note_extent }, err);
+	for (size_t i = 0; i < COUNT(each) && !status; i++) {
+		status = look(p,
+			      (struct table_sink){ .ctx = &x, .row = each[i], .begin = note_table },
+			      err);
+		for (size_t k = 0; k < p->n_rows && each[i] == note_lag; k++) {
+			usk_rows_lags(&p->rows[k], x.place + k * p->n);
+		}
+		memset(x.place, 0, n_places * sizeof *x.place);
+	}
 	p->rows_vague = x.vague;
-	free(x.place);
+	USK_FREE(x.place, x.begun);
 	return status;
 }
 
@@ -242,37 +288,132 @@ void usk_row_span(void *ctx, const struct usk_msg *m)
 }
 
 /* Of clocks that captures tell of no row has other epochs. */
-static bool find_epochs(struct parties *p)
+static bool found_in(const struct parties *p, struct usk_rows *r)
 {
-	struct usk_rows *r = &p->rows;
 	for (size_t i = 0; i < r->n; i++) {
 		if (p->party[i].capture) {
 			usk_rows_told(r, (uint32_t)i, &p->party[i].survey.epochs);
 		}
 	}
-	const bool any = usk_rows_found(r);
-	for (size_t i = 0; i < r->n && any; i++) {
-		if (r->clock[i].epochs.n && !r->clock[i].told) {
-			usk_epochs_copy(&r->clock[i].epochs, &p->party[i].survey.epochs);
+	return usk_rows_found(r);
+}
+
+/* The steps that all tables of a clock show; NULL: they do not agree. */
+static const struct usk_epochs *agreed(const struct parties *p, uint32_t clock)
+{
+	const struct usk_epochs *first = NULL;
+	bool agree = true;
+	for (size_t i = 0; i < p->n_rows && agree; i++) {
+		const struct usk_rows *r = &p->rows[i];
+		if (clock < r->n && r->clock[clock].noted) {
+			const struct usk_epochs *e = &r->clock[clock].epochs;
+			agree = !first || usk_epochs_agree(e, first);
+			first = first ? first : e;
+		}
+	}
+	return agree ? first : NULL;
+}
+
+static void forget(const struct parties *p, uint32_t clock)
+{
+	for (size_t i = 0; i < p->n_rows; i++) {
+		struct usk_rows *r = &p->rows[i];
+		if (clock < r->n) {
+			usk_epochs_free(&r->clock[clock].epochs);
+		}
+	}
+}
+
+static bool find_epochs(struct parties *p)
+{
+	bool any = false;
+	for (size_t i = 0; i < p->n_rows; i++) {
+		any = found_in(p, &p->rows[i]) || any;
+	}
+	for (size_t i = 0; i < p->n && any; i++) {
+		const struct usk_epochs *e = agreed(p, (uint32_t)i);
+		if (p->party[i].capture) {
+			continue;
+		}
+		if (e) {
+			usk_epochs_copy(e, &p->party[i].survey.epochs);
+		} else {
+			forget(p, (uint32_t)i);
 		}
 	}
 	return any;
 }
 
+static size_t n_tables(const struct parties *p)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < p->n_traces; i++) {
+		n += usk_trace_class(p->trace[i]) == USK_TRACE_TABLE;
+	}
+	return n;
+}
+
+struct turn {
+	struct parties *p;
+	size_t table;
+};
+
+static void note_in_turn(void *ctx, const struct usk_msg *m)
+{
+	const struct turn *x = ctx;
+	usk_row_note(x->p, x->table, m);
+}
+
+static void begin_turn(void *ctx, size_t which)
+{
+	((struct turn *)ctx)->table = which;
+}
+
+/* What the order of rows tells, of each sequence of tables by itself. */
+static enum usk_status find_in_order(struct parties *p, bool *any, struct usk_err *err)
+{
+	struct turn x = { p, 0 };
+	enum usk_status status = usk_tables_order(p, err);
+	status = status ? status
+			: look(p,
+			       (struct table_sink){
+				       .ctx = &x, .row = note_in_turn, .begin = begin_turn },
+			       err);
+	*any = !status && find_epochs(p);
+	return status;
+}
+
+static bool rows_tell(const struct parties *p, uint32_t clock)
+{
+	bool tell = false;
+	for (size_t i = 0; i < p->n_rows; i++) {
+		const struct usk_rows *r = &p->rows[i];
+		tell = tell || (clock < r->n && r->clock[clock].epochs.n);
+	}
+	return tell;
+}
+
 enum usk_status usk_row_epochs(struct parties *p, struct usk_err *err)
 {
-	struct usk_rows *r = &p->rows;
-	const bool any = find_epochs(p);
-	enum usk_status status = any ? find_extents(p, err) : USK_OK;
+	const bool several = n_tables(p) > 1;
+	bool any = several ? usk_rows_found(p->rows) : find_epochs(p);
+	enum usk_status status = several && p->rows->fell ? find_in_order(p, &any, err) : USK_OK;
+	status = any && !status ? find_extents(p, err) : status;
 	p->rows_repeat = any;
-	for (size_t i = 0; i < r->n && !status; i++) {
+	for (size_t i = 0; i < p->n && !status; i++) {
 		struct party *y = &p->party[i];
-		if (r->clock[i].epochs.n) {
+		if (rows_tell(p, (uint32_t)i)) {
 			shift(p, y);
-			r->clock[i].epochs.n = y->survey.epochs.n;
 		} else if (y->survey.epochs.n) {
 			y->stamped = false; /* rows have told its span by stamps as recorded */
 			usk_party_captured(p, y);
+		}
+		for (size_t k = 0; k < p->n_rows; k++) {
+			struct usk_rows *r = &p->rows[k];
+			struct usk_epochs *e = i < r->n ? &r->clock[i].epochs : NULL;
+			if (e && e->n > y->survey.epochs.n) {
+				e->n = y->survey.epochs.n;
+			}
 		}
 		p->rows_repeat = p->rows_repeat || y->survey.epochs.n;
 	}

@@ -240,8 +240,7 @@ static uint32_t scan_row(struct rows *r, struct usk_msg *m)
 	if (r->which < p->n_traces) {
 		usk_party_stamp(&p->party[m->from], m->sent_ns);
 		usk_party_stamp(&p->party[m->to], m->received_ns);
-		p->rows.table = r->which;
-		usk_row_note(p, m);
+		usk_row_note(p, r->which, m);
 	}
 	return m->from == m->to ? UINT32_MAX : usk_pair_number(p, m->from, m->to);
 }
@@ -251,11 +250,12 @@ static uint32_t read_row(struct rows *r, struct usk_msg *m)
 	struct parties *p = r->p;
 	const struct table_sink *sink = r->sink;
 	struct usk_likely likely;
-	switch (p->rows_repeat && r->which < p->n_traces ? usk_row_run_on(p, r->place, m, &likely)
-							 : ROW_CERTAIN) {
+	switch (p->rows_repeat && r->which < p->n_traces
+			? usk_row_run_on(p, r->which, r->place, m, &likely)
+			: ROW_CERTAIN) {
 	case ROW_SHOWN_TWICE:
 		if (sink->shown_twice) {
-			sink->shown_twice(sink->ctx, m);
+			sink->shown_twice(sink->ctx, r->which, m);
 		}
 		return UINT32_MAX;
 	case ROW_VAGUE:
@@ -385,8 +385,9 @@ enum usk_status usk_tables_read(struct parties *p, const struct table_sink *sink
 {
 	struct rows r = rows_new(p, sink, err);
 	enum usk_status status = USK_OK;
-	r.place = usk_alloc(p->n, sizeof *r.place);
-	for (; r.which <= p->n_traces && !status && !r.stopped; r.which++) {
+	r.place = usk_alloc(p->n_rows * p->n, sizeof *r.place);
+	for (size_t i = 0; i <= p->n_traces && !status && !r.stopped; i++) {
+		r.which = p->table[i];
 		uint64_t size = rows_size(p, r.which);
 		if (size && sink->begin) {
 			sink->begin(sink->ctx, r.which);

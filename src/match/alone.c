@@ -17,8 +17,6 @@
 
 #include <stdlib.h>
 
-enum { REACH = 8 };
-
 /* Where epochs begin, or end, in the order of time. */
 struct limit {
 	int64_t ns;
@@ -48,7 +46,7 @@ struct usk_alone *usk_alone_new(const struct usk_epochs *e)
 	x->end = usk_alloc(e->n + 1, sizeof *x->end);
 	for (size_t i = 0; i < e->n; i++) {
 		const struct usk_epoch *y = &e->epoch[i];
-		usk_i128 reach = REACH * ((usk_i128)y->before_ns - y->after_ns);
+		usk_i128 reach = USK_ALONE_REACH * ((usk_i128)y->before_ns - y->after_ns);
 		x->end[i] = (struct limit){ usk_saturate(y->before_ns + reach), i, 0 };
 		x->begin[i] = (struct limit){ usk_saturate(y->after_ns - reach), i + 1, 0 };
 	}

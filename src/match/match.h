@@ -91,10 +91,11 @@ void usk_epochs_free(struct usk_epochs *e);
 struct row_watch;
 struct row_order;
 
-/* Clocks by number, and what their rows tell. Zeroed is begun. */
+/* Clocks by number, and what a sequence of rows tells of them. Zeroed is begun. */
 struct usk_rows {
 	struct usk_row_clock {
 		struct row_watch *watch; /* while rows are noted */
+		bool noted;		 /* it has rows */
 		/* Others tell this clock's epochs: rows have those if their order shows the same
 		 * ones, else none. */
 		bool told;
@@ -107,7 +108,7 @@ struct usk_rows {
 	} * clock;
 	size_t n, cap;
 	int by;			 /* rows were written when 0 sent, 1 received */
-	size_t table;		 /* that the next row is of; it may be of any time */
+	bool fell;		 /* a clock fell and stayed there; it may have been set back */
 	struct row_order *order; /* while rows are noted */
 };
 
@@ -179,6 +180,9 @@ void usk_epochs_copy(const struct usk_epochs *e, struct usk_epochs *out);
 
 struct usk_alone;
 
+/* An epoch may go on, or have begun, by so many times of what a fall is known to be. */
+enum { USK_ALONE_REACH = 8 };
+
 struct usk_alone *usk_alone_new(const struct usk_epochs *e);
 void usk_alone_free(struct usk_alone *x);
 /** The one epoch that can have shown this stamp; SIZE_MAX: several can. O(log epochs). */
@@ -186,12 +190,14 @@ size_t usk_alone_epoch(const struct usk_alone *x, int64_t t);
 
 /* ---- pass 1 ---- */
 
-#define USK_SAMPLES ((size_t)1 << 16)
+#define USK_SAMPLES    ((size_t)1 << 16)
+#define USK_MOST_PARTS UINT16_MAX
 
 /* One sampled packet. */
 struct usk_sample {
 	uint64_t key, pick;
-	uint64_t record : 56; /* its number in the trace */
+	uint64_t record : 40; /* its number in the trace */
+	uint64_t part : 16;   /* of a joined trace: the file; USK_MOST_PARTS: of one beyond */
 	uint64_t device : 8;  /* usk_device() */
 	int64_t time_ns;
 	uint32_t way : 30; /* from where to where: index into ways */
@@ -272,6 +278,14 @@ struct usk_survey {
 		size_t n;
 		bool begun; /* there was such a packet */
 	} common[2];
+	/* Of a joined trace: the files that it is of. */
+	struct usk_survey_part {
+		struct usk_epochs
+			epochs; /* by the order of its own records, which are counted from 0 */
+		uint64_t first, records; /* the first one's number in the trace; how many */
+		int64_t first_ns;	 /* its stamp */
+	} * part;
+	size_t n_parts;
 };
 
 /**
@@ -306,6 +320,19 @@ struct usk_sighting {
 };
 
 #define USK_SPAN_NS 2000
+
+/* ---- seen.c: what two clocks showed when the same packets passed, in the order of one of them ---- */
+
+struct usk_seen {
+	int64_t p_ns, q_ns;
+	uint32_t part; /* whose order is known: p's files, for example */
+};
+
+/** Keeps those that agree with a neighbour of their part, and returns how many are left. *ways: by how
+ * much ways differ at most. O(n log n). */
+size_t usk_seen_agreeing(struct usk_seen *s, size_t n, int64_t *ways);
+/** The first at which p has fallen by more than that; parts: from one part to another. SIZE_MAX: none. */
+size_t usk_seen_fall(const struct usk_seen *s, size_t n, int64_t ways, bool parts);
 
 /*
  * How q's clock runs against p's, roughly: knots of medians, a straight line between them, the

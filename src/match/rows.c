@@ -6,7 +6,8 @@
  * Out   where they were set back
  * Why   many tables are written while things happen, and their rows follow one another as a
  *       capture's records do
- * Not   captures (epochs.c), the epochs of stamps (row_place.c), by how much a clock was set back
+ * Not   captures (epochs.c), tables of the same time, of which each is a sequence of rows of its own
+ * (flow/table_order.c), the epochs of stamps (row_place.c), by how much a clock was set back
  * in truth: the messages tell
  *
  * A row holds two moments, and is written at one of them. So rows are in order of sending, of
@@ -22,9 +23,7 @@
  * them for the first time: then nobody was set back, and no order says anything. So whenever a
  * clock is set back the other one of the row has to go on. Where pairs talked for different times
  * that is not enough: so it also has to show times again to somebody to whom it showed times
- * before. Rows that are sorted by size tell nothing, as all pairs may begin anew with a size. And
- * another table may be of the same time as those before: there the other clock goes on if it does so
- * from the latest of all its stamps, of either column.
+ * before. Rows that are sorted by size tell nothing, as all pairs may begin anew with a size.
  *
  * The other column follows: what was received was received after the moment of its row, and what
  * was sent was sent before. So stamps of receipt that fall with those of sending count as well, and
@@ -56,7 +55,6 @@ struct column {
 	uint64_t n; /* stamps */
 	int64_t highest, last;
 	uint64_t row;		 /* of the last one */
-	size_t table;		 /* it is of */
 	struct fall fall, inner; /* inner: within the other one, and small against it */
 	struct usk_epochs found;
 	size_t cap;
@@ -71,9 +69,6 @@ struct column {
 
 struct row_watch {
 	struct column column[2];
-	bool any, before; /* it has stamps; it had, before this table */
-	size_t table;
-	int64_t fell; /* by so much when the table began */
 };
 
 /* Messages from one clock to another. */
@@ -275,18 +270,15 @@ static void note(struct column *c, int64_t t, const struct beside *o)
 /* A row's other clock, by the column that rows may be written by; if that knows nothing of it, by
  * the one that it stands in. */
 static struct beside beside_of(const struct row_watch *other, int column, int64_t t,
-			       const struct column *c, int64_t now, const struct usk_rows *r)
+			       const struct column *c, int64_t now, uint64_t row)
 {
 	const struct column *by = &other->column[column];
 	by = by->n ? by : &other->column[!column];
-	const usk_i128 fell = (usk_i128)(c->fall.n ? c->fall.reached : c->highest) - now;
-	const bool same = c->table == r->table;
-	const usk_i128 its = same ? (usk_i128)by->last - t : other->fell;
-	return (struct beside){ .goes_on = (same ? by->n > 0 : other->before) &&
-					   its * (same ? 2 : LIKE) < fell,
+	usk_i128 fell = (usk_i128)(c->fall.n ? c->fall.reached : c->highest) - now;
+	return (struct beside){ .goes_on = by->n && ((usk_i128)by->last - t) * 2 < fell,
 				.ahead = usk_saturate((usk_i128)t - by->last),
 				.row = by->row,
-				.now = r->order->row };
+				.now = row };
 }
 
 /* first: the record of the first stamp of this one's direction. */
@@ -315,21 +307,8 @@ static struct row_watch *watch_of(struct usk_rows *r, uint32_t clock)
 	}
 	struct usk_row_clock *c = &r->clock[clock];
 	c->watch = c->watch ? c->watch : usk_alloc(1, sizeof *c->watch);
+	c->noted = true;
 	return c->watch;
-}
-
-/* Of one of its clocks, the first row of a table? */
-static void begin_table(const struct usk_rows *r, struct row_watch *w, int64_t t)
-{
-	if (w->any && w->table == r->table) {
-		return;
-	}
-	const struct column *x = &w->column[SENT], *y = &w->column[RECEIVED];
-	const bool sent = x->n && (!y->n || x->last > y->last);
-	w->before = w->any;
-	w->fell = usk_saturate((usk_i128)(sent ? x->last : y->last) - t);
-	w->any = true;
-	w->table = r->table;
 }
 
 void usk_rows_note(struct usk_rows *r, const struct usk_msg *m)
@@ -340,11 +319,9 @@ void usk_rows_note(struct usk_rows *r, const struct usk_msg *m)
 	struct row_watch *from = watch_of(r, m->from), *to = watch_of(r, m->to);
 	r->order = r->order ? r->order : usk_alloc(1, sizeof *r->order);
 	struct column *x = &from->column[SENT], *y = &to->column[RECEIVED];
-	r->order->row++;
-	begin_table(r, from, m->sent_ns);
-	begin_table(r, to, m->received_ns);
-	struct beside x_by = beside_of(to, SENT, m->received_ns, x, m->sent_ns, r);
-	struct beside y_by = beside_of(from, RECEIVED, m->sent_ns, y, m->received_ns, r);
+	uint64_t row = ++r->order->row;
+	struct beside x_by = beside_of(to, SENT, m->received_ns, x, m->sent_ns, row);
+	struct beside y_by = beside_of(from, RECEIVED, m->sent_ns, y, m->received_ns, row);
 	struct fall *both[] = { &to->column[SENT].fall, &to->column[SENT].inner };
 	/* Received after the moment of a row that was written when it was sent, and yet earlier. */
 	for (int k = 0; k < 2; k++) {
@@ -358,7 +335,6 @@ void usk_rows_note(struct usk_rows *r, const struct usk_msg *m)
 	const struct direction *d = direction_of(r->order, m, x->n, y->n);
 	note(x, m->sent_ns, &x_by);
 	note(y, m->received_ns, &y_by);
-	x->table = y->table = r->table;
 	note_again(x, d->first[SENT]);
 	note_again(y, d->first[RECEIVED]);
 }
@@ -447,6 +423,7 @@ bool usk_rows_found(struct usk_rows *r)
 	const struct order o[] = { order_of(r, SENT), order_of(r, RECEIVED) };
 	bool any = false;
 	r->by = written_by(o);
+	r->fell = o[SENT].epochs + o[RECEIVED].epochs > 0;
 	for (size_t i = 0; i < r->n; i++) {
 		struct usk_row_clock *c = &r->clock[i];
 		if (c->watch) {

@@ -48,7 +48,8 @@ uint8_t usk_device(const struct usk_record *r, const struct usk_iface *iface, si
 	return known ? (uint8_t)(1 + (usk_fold(r->iface, device) >> 58)) : 0;
 }
 
-static void keep(struct sampler *s, const struct usk_packet *p, uint64_t record, uint8_t device)
+static void keep(struct sampler *s, const struct usk_packet *p, uint64_t record, size_t part,
+		 uint8_t device)
 {
 	struct usk_survey *o = s->out;
 	uint64_t pick = usk_packet_pick(p);
@@ -65,17 +66,19 @@ static void keep(struct sampler *s, const struct usk_packet *p, uint64_t record,
 	if (pick & s->mask || o->n_samples == USK_SAMPLES) {
 		return;
 	}
-	*USK_ADD(o->sample, o->n_samples, s->cap) =
-		(struct usk_sample){ .key = p->key,
-				     .pick = pick,
-				     .record = record & (UINT64_MAX >> 8),
-				     .device = device,
-				     .time_ns = p->time_ns,
-				     .way = way_of(s, p) & 0x3fffffff,
-				     .ip_id = p->ip_id,
-				     .has = p->has,
-				     .ttl = p->ttl,
-				     .side = (uint32_t)p->side & 3 };
+	*USK_ADD(o->sample, o->n_samples, s->cap) = (struct usk_sample){
+		.key = p->key,
+		.pick = pick,
+		.record = record & (UINT64_MAX >> 24),
+		.part = (uint16_t)(part < USK_MOST_PARTS ? part : USK_MOST_PARTS),
+		.device = device,
+		.time_ns = p->time_ns,
+		.way = way_of(s, p) & 0x3fffffff,
+		.ip_id = p->ip_id,
+		.has = p->has,
+		.ttl = p->ttl,
+		.side = (uint32_t)p->side & 3
+	};
 }
 
 /* Multicast, broadcast, unspecified and link-local traffic says nothing about who one is. */
@@ -154,6 +157,44 @@ void usk_survey_epochs(struct usk_survey *s, const struct usk_epochs *e)
 	run_on(s, 1);
 }
 
+/* The order of each file's own records. */
+struct part_watches {
+	struct usk_epoch_watch *of;
+	size_t n;
+};
+
+static struct part_watches watch_parts(const struct usk_trace *t, struct usk_survey *out)
+{
+	out->n_parts = usk_trace_parts(t);
+	out->part = out->n_parts ? usk_alloc(out->n_parts, sizeof *out->part) : NULL;
+	return (struct part_watches){ usk_alloc(out->n_parts + 1, sizeof(struct usk_epoch_watch)),
+				      out->n_parts };
+}
+
+static size_t note_part(struct part_watches *w, const struct usk_trace *t,
+			const struct usk_record *r, uint64_t record, struct usk_survey *out)
+{
+	if (!w->n) {
+		return 0;
+	}
+	size_t part = usk_trace_part(t, r->iface);
+	struct usk_survey_part *x = &out->part[part];
+	if (!x->records++) {
+		x->first = record;
+		x->first_ns = r->time_ns;
+	}
+	usk_epoch_note(&w->of[part], r->time_ns);
+	return part;
+}
+
+static void finish_parts(struct part_watches *w, struct usk_survey *out)
+{
+	for (size_t i = 0; i < w->n; i++) {
+		usk_epoch_finish(&w->of[i], &out->part[i].epochs);
+	}
+	free(w->of);
+}
+
 enum usk_status usk_survey_capture(struct usk_trace *t, struct usk_depth depth,
 				   void (*progress)(void *ctx, uint64_t bytes), void *ctx,
 				   struct usk_survey *out, struct usk_err *err)
@@ -165,6 +206,7 @@ enum usk_status usk_survey_capture(struct usk_trace *t, struct usk_depth depth,
 	struct usk_epoch_watch watch = { .n = 0 };
 	memset(out, 0, sizeof *out);
 	enum usk_status status = usk_trace_rewind(t, err);
+	struct part_watches parts = watch_parts(t, out);
 	for (size_t n = 1; !status && n;) {
 		status = usk_trace_records(t, record, BATCH, &n, err);
 		size_t n_ifaces;
@@ -178,6 +220,7 @@ enum usk_status usk_survey_capture(struct usk_trace *t, struct usk_depth depth,
 			out->last_ns = at > out->last_ns ? at : out->last_ns;
 			usk_grid_add(&out->grid, at);
 			usk_epoch_note(&watch, at);
+			size_t part = note_part(&parts, t, &record[i], out->records + i, out);
 			/* Most packets are not taken into the sample, and a look is enough. */
 			struct usk_glance g;
 			uint16_t link = iface[record[i].iface].link_type;
@@ -188,7 +231,7 @@ enum usk_status usk_survey_capture(struct usk_trace *t, struct usk_depth depth,
 			}
 			if (usk_packet_decode(&record[i], link, depth, &p, &out->left_out)) {
 				out->packets++;
-				keep(&sampler, &p, out->records + i,
+				keep(&sampler, &p, out->records + i, part,
 				     usk_device(&record[i], iface, n_ifaces));
 				if (!(p.has & USK_HAS_GROUP)) {
 					narrow(&out->common[usk_addr_is_v4(p.src)], &p, &record[i],
@@ -207,6 +250,7 @@ enum usk_status usk_survey_capture(struct usk_trace *t, struct usk_depth depth,
 	}
 	usk_index_free(&sampler.ways);
 	usk_epoch_finish(&watch, &out->epochs);
+	finish_parts(&parts, out);
 	if (status) {
 		usk_survey_free(out);
 		return status;
@@ -285,7 +329,10 @@ void usk_survey_passing(struct usk_survey *s, const uint32_t *sample, size_t n)
 
 void usk_survey_free(struct usk_survey *s)
 {
-	USK_FREE(s->sample, s->way);
+	for (size_t i = 0; i < s->n_parts; i++) {
+		usk_epochs_free(&s->part[i].epochs);
+	}
+	USK_FREE(s->sample, s->way, s->part);
 	usk_epochs_free(&s->epochs);
 	memset(s, 0, sizeof *s);
 }

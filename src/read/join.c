@@ -3,10 +3,11 @@
  * join.c - what one clock stamped, as one capture
  *
  * In    captures, or some interfaces of them
- * Out   their records in the order of their stamps, those of each in the order of its file
+ * Out   their records in the order of their stamps, or of their turns, those of each in the order
+ *       of its file
  * Why   a host records on several interfaces, and files are rotated: matched against others they
  *       are one. And a capture of interfaces with clocks of their own is several
- * Not   which clock stamped what (flow/)
+ * Not   which clock stamped what, and which file comes first (flow/)
  *
  * Of each capture a batch is held; the next record is the earliest of their next ones. A batch that
  * is used up is read anew in the next call only, because its records' data are borrowed until then.
@@ -27,17 +28,26 @@ struct source {
 	bool ended;
 	uint32_t *iface; /* ours, of each of its own */
 	size_t n_ifaces;
+	/* When it comes, and where its time runs on. */
+	size_t turn;
+	uint64_t *from;
+	int64_t *shift;
+	size_t n_shifts;
+	uint64_t handed; /* records */
+	size_t shifted;	 /* of n_shifts, so many are behind these */
 };
 
 struct joined {
 	struct source *source;
 	size_t n;
+	uint32_t *part; /* of our interfaces */
 };
 
 /* Interfaces that a capture has told since. */
 static void take_ifaces(struct usk_trace *t, struct source *s)
 {
 	size_t n;
+	struct joined *j = t->state;
 	const struct usk_iface *all = usk_trace_ifaces(s->trace, &n);
 	if (n > s->n_ifaces) {
 		s->iface = usk_grow(s->iface, n, sizeof *s->iface);
@@ -50,6 +60,8 @@ static void take_ifaces(struct usk_trace *t, struct source *s)
 			continue;
 		}
 		s->iface[s->n_ifaces] = (uint32_t)t->n_ifaces;
+		j->part = usk_grow(j->part, t->n_ifaces + 1, sizeof *j->part);
+		j->part[t->n_ifaces] = (uint32_t)(s - j->source);
 		struct usk_iface *to = usk_trace_add_iface(t);
 		*to = *from;
 		to->name = from->name ? usk_strdup(from->name) : NULL;
@@ -95,6 +107,44 @@ static void end_here(struct usk_trace *t, bool end)
 	t->done = end;
 }
 
+/* Its next record's time, which runs on. */
+static int64_t next_at(struct source *s)
+{
+	while (s->shifted < s->n_shifts && s->from[s->shifted] <= s->handed) {
+		s->shifted++;
+	}
+	int64_t shift = s->shifted ? s->shift[s->shifted - 1] : 0;
+	return usk_saturate((usk_i128)s->record[s->at].time_ns + shift);
+}
+
+/* Whose next record comes first, and second; NULL: there is none. *empty: one has to be read anew
+ * before. */
+static struct source *first_of(struct joined *j, struct source **second, bool *empty)
+{
+	struct source *first = NULL;
+	*second = NULL;
+	*empty = false;
+	for (size_t i = 0; i < j->n; i++) {
+		struct source *s = &j->source[i];
+		if (s->at == s->n) {
+			*empty |= !s->ended;
+		} else if (!first || s->turn < first->turn ||
+			   (s->turn == first->turn && next_at(s) < next_at(first))) {
+			*second = first;
+			first = s;
+		} else if (!*second || s->turn < (*second)->turn ||
+			   (s->turn == (*second)->turn && next_at(s) < next_at(*second))) {
+			*second = s;
+		}
+	}
+	return first;
+}
+
+static bool stays_ahead(struct source *first, struct source *second)
+{
+	return !second || first->turn < second->turn || next_at(first) < next_at(second);
+}
+
 static enum usk_status records(struct usk_trace *t, struct usk_record *out, size_t cap, size_t *n,
 			       struct usk_err *err)
 {
@@ -107,22 +157,9 @@ static enum usk_status records(struct usk_trace *t, struct usk_record *out, size
 		}
 	}
 	while (*n < cap) {
-		struct source *first = NULL, *second = NULL;
-		bool empty = false;
-		for (size_t i = 0; i < j->n; i++) {
-			struct source *s = &j->source[i];
-			if (s->at == s->n) {
-				empty |= !s->ended;
-				continue;
-			}
-			int64_t at = s->record[s->at].time_ns;
-			if (!first || at < first->record[first->at].time_ns) {
-				second = first;
-				first = s;
-			} else if (!second || at < second->record[second->at].time_ns) {
-				second = s;
-			}
-		}
+		struct source *second;
+		bool empty;
+		struct source *first = first_of(j, &second, &empty);
 		if (!first || empty) {
 			end_here(t, !empty);
 			break;
@@ -130,9 +167,8 @@ static enum usk_status records(struct usk_trace *t, struct usk_record *out, size
 		/* As long as it stays ahead: files that were rotated do to their end. */
 		do {
 			out[(*n)++] = first->record[first->at++];
-		} while (*n < cap && first->at < first->n &&
-			 (!second ||
-			  first->record[first->at].time_ns < second->record[second->at].time_ns));
+			first->handed++;
+		} while (*n < cap && first->at < first->n && stays_ahead(first, second));
 	}
 	t->in.at = 0;
 	for (size_t i = 0; i < j->n; i++) {
@@ -148,7 +184,8 @@ static enum usk_status start(struct usk_trace *t, struct usk_err *err)
 	for (size_t i = 0; i < j->n && !status; i++) {
 		struct source *s = &j->source[i];
 		status = usk_trace_rewind(s->trace, err);
-		s->at = s->n = 0;
+		s->at = s->n = s->shifted = 0;
+		s->handed = 0;
 		s->ended = false;
 	}
 	return status;
@@ -161,10 +198,10 @@ static void stop(struct usk_trace *t)
 		if (j->source[i].part.own) {
 			usk_trace_close(j->source[i].trace);
 		}
-		free(j->source[i].iface);
+		USK_FREE(j->source[i].iface, j->source[i].from, j->source[i].shift);
 	}
 	if (j) {
-		free(j->source);
+		USK_FREE(j->source, j->part);
 	}
 	free(j);
 }
@@ -208,4 +245,34 @@ enum usk_status usk_trace_join(const struct usk_trace_part *part, size_t n, cons
 	}
 	*out = t;
 	return USK_OK;
+}
+
+size_t usk_trace_parts(const struct usk_trace *t)
+{
+	const struct joined *j = t->reader == &joined_reader ? t->state : NULL;
+	return j ? j->n : 0;
+}
+
+size_t usk_trace_part(const struct usk_trace *t, uint32_t iface)
+{
+	const struct joined *j = t->state;
+	return j->part[iface];
+}
+
+void usk_trace_arrange(struct usk_trace *t, const struct usk_trace_turn *turn)
+{
+	struct joined *j = t->state;
+	for (size_t i = 0; i < j->n; i++) {
+		struct source *s = &j->source[i];
+		const struct usk_trace_turn *x = &turn[i];
+		USK_FREE(s->from, s->shift);
+		s->turn = x->turn;
+		s->n_shifts = x->n;
+		s->from = usk_alloc(x->n + 1, sizeof *s->from);
+		s->shift = usk_alloc(x->n + 1, sizeof *s->shift);
+		for (size_t k = 0; k < x->n; k++) {
+			s->from[k] = x->record[k];
+			s->shift[k] = x->shift_ns[k];
+		}
+	}
 }

@@ -205,6 +205,22 @@ void usk_trace_call(struct usk_trace *t, const char *name);
  */
 enum usk_status usk_trace_join(const struct usk_trace_part *part, size_t n, const char *name,
 			       struct usk_trace **out, struct usk_err *err);
+/** How many it is of; 0: it is a file itself. */
+size_t usk_trace_parts(const struct usk_trace *t);
+/** Which of them has this interface of the joined capture. */
+size_t usk_trace_part(const struct usk_trace *t, uint32_t iface);
+
+/* When a part comes: those of a turn together, in the order of their stamps, behind all of the turns
+ * before. The order within a turn is by time that runs on: from record[i] on, counted from 0, the
+ * part's stamps count as shift_ns[i] later. */
+struct usk_trace_turn {
+	size_t turn;
+	const uint64_t *record;
+	const int64_t *shift_ns;
+	size_t n;
+};
+/** From the next usk_trace_rewind() on; turn[usk_trace_parts(t)] is copied. */
+void usk_trace_arrange(struct usk_trace *t, const struct usk_trace_turn *turn);
 
 /**
  * The next records of a capture, in file order, into out[cap]: *n of them, 0 at the end.

@@ -231,7 +231,7 @@ enum usk_status usk_write_map(const struct usk_clocks *c, uint32_t i, const char
 	}
 	const struct usk_clock *clock = &c->clock[i];
 	if (clock->quality == USK_REFERENCE || clock->quality == USK_BOUNDED) {
-		*map = usk_replay_new(c, i);
+		*map = usk_replay_new(c, i, what);
 		if (*map) {
 			return USK_OK;
 		}

@@ -303,6 +303,13 @@ static const struct usk_field interface_fields[] = {
 	{ .key = NULL },
 };
 
+static const struct usk_field begin_fields[] = {
+	{ "clock", FIELD_CLOCK, AT(usk_trace_begin, clock), .help = "A clock that stamped it." },
+	{ "epoch", FIELD_SMALL, AT(usk_trace_begin, epoch),
+	  .help = "The epoch of its first stamp in it." },
+	{ .key = NULL },
+};
+
 static const struct usk_field trace_fields[] = {
 	/* A table is stamped by all the clocks that it names. */
 	{ "clock", FIELD_CLOCK_OR_NULL, AT(usk_trace_info, clock),
@@ -319,6 +326,9 @@ static const struct usk_field trace_fields[] = {
 	{ "interfaces", .flags = FIELD_MAY_MISS,
 	  ROWS(usk_trace_info, iface, n_ifaces, interface_fields),
 	  .help = "Interfaces that have clocks of their own (--clock-of)." },
+	{ "begins", .flags = FIELD_MAY_MISS | FIELD_OMIT,
+	  ROWS(usk_trace_info, begin, n_begins, begin_fields),
+	  .help = "Where clocks that were set back, and have several files, begin in it." },
 	{ .key = NULL },
 };
 

@@ -12,8 +12,9 @@
  * far, once that has come to within S/2 of what it was: so it begins with the very same record in
  * the trace that showed it, and near it in another trace by the same clock.
  *
- * A trace begins in the first epoch that showed its first stamp. Where a clock has several traces, a
- * later one may begin in a later epoch that showed it, too: what follows has to tell.
+ * A trace begins in the epoch in which the answer has it begin, else in the first one that can have
+ * shown its first stamp. Where a clock has several traces, a later one may begin in a later such
+ * epoch: what follows has to tell.
  */
 #include "match/match.h"
 #include "write/write.h"
@@ -33,14 +34,13 @@ struct usk_replay {
 	struct usk_map **map; /* by epoch; NULL: nothing ties it */
 	struct turn *turn;    /* turn[i] leads from epoch i to i + 1 */
 	size_t n_epochs, epoch;
-	bool begun;
-	bool several; /* traces are of this clock, or may be */
-	bool unsure;  /* the trace may have begun in a later epoch, too */
+	bool begun, known; /* known: the answer says in which epoch */
+	bool several;	   /* traces are of this clock, or may be */
+	bool unsure;	   /* the trace may have begun in a later epoch, too */
 	int64_t highest;
 };
 
-/* Has more than one trace stamps of a clock, or may it? A table names its clocks itself. */
-static bool has_several(const struct usk_clocks *c, uint32_t clock)
+bool usk_in_several(const struct usk_clocks *c, uint32_t clock)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < c->n_traces; i++) {
@@ -54,7 +54,21 @@ static bool has_several(const struct usk_clocks *c, uint32_t clock)
 	return n > 1;
 }
 
-struct usk_replay *usk_replay_new(const struct usk_clocks *c, uint32_t number)
+/* The epoch in which the trace begins, if the answer says that. */
+static bool begin_of(const struct usk_clocks *c, const char *path, uint32_t clock, size_t *epoch)
+{
+	const struct usk_trace_info *t = path ? usk_clocks_trace(c, path, USK_NO_CLOCK) : NULL;
+	for (size_t i = 0; t && i < t->n_begins; i++) {
+		const struct usk_trace_begin *x = &t->begin[i];
+		if (x->clock == clock && x->epoch <= c->clock[clock].n_set_backs) {
+			*epoch = x->epoch;
+			return true;
+		}
+	}
+	return false;
+}
+
+struct usk_replay *usk_replay_new(const struct usk_clocks *c, uint32_t number, const char *path)
 {
 	const struct usk_clock *clock = &c->clock[number];
 	struct usk_replay *r = usk_alloc(1, sizeof *r);
@@ -65,7 +79,8 @@ struct usk_replay *usk_replay_new(const struct usk_clocks *c, uint32_t number)
 		int64_t half = (int64_t)(((usk_i128)x->from_ns - x->to_ns + 1) / 2);
 		r->turn[i] = (struct turn){ x->from_ns - half, half, x->from_ns, x->to_ns };
 	}
-	r->several = has_several(c, number);
+	r->several = usk_in_several(c, number);
+	r->known = begin_of(c, path, number, &r->epoch);
 	r->n_epochs = 1 + clock->n_set_backs;
 	r->map = usk_alloc(r->n_epochs, sizeof(struct usk_map *));
 	r->name = usk_strdup(clock->name ? clock->name : "");
@@ -112,21 +127,26 @@ enum usk_status usk_replay_in(const struct usk_replay *r, size_t epoch, const in
 	return usk_map_many(r->map[epoch], local_ns, n, out, err);
 }
 
-static bool showed(const struct usk_replay *r, size_t epoch, int64_t t)
+/* It fell from one known stamp to another, and may have shown more before and after: how much, match/alone.c
+ * says. */
+static bool can_have_shown(const struct usk_replay *r, size_t epoch, int64_t t)
 {
-	return (!epoch || t >= r->turn[epoch - 1].to_ns) &&
-	       (epoch + 1 == r->n_epochs || t <= r->turn[epoch].from_ns);
+	const struct turn *from = epoch ? &r->turn[epoch - 1] : NULL, *to = &r->turn[epoch];
+	const usk_i128 reach = r->several ? 2 * USK_ALONE_REACH : 0; /* of halves */
+	return (!from || t >= from->to_ns - reach * from->fall_ns) &&
+	       (epoch + 1 == r->n_epochs || t <= to->from_ns + reach * to->fall_ns);
 }
 
 /* The trace begins with this stamp. */
 static void begin(struct usk_replay *r, int64_t t)
 {
 	size_t first = r->n_epochs, n = 0;
-	for (size_t i = r->n_epochs; i-- > 0;) {
-		first = showed(r, i, t) ? i : first;
-		n += showed(r, i, t);
+	for (size_t i = r->n_epochs; i-- > 0 && !r->known;) {
+		bool may = can_have_shown(r, i, t);
+		first = may ? i : first;
+		n += may;
 	}
-	r->epoch = n ? first : 0;
+	r->epoch = n ? first : r->epoch;
 	r->unsure = r->several && n > 1;
 	r->begun = true;
 	r->highest = t;

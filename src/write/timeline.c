@@ -236,7 +236,7 @@ static enum usk_status correct(struct timeline *t, struct part *p, uint32_t cloc
 	struct usk_replay *own = first ? map : NULL;
 	if (map && !first) { /* one that goes by the order of this trace */
 		if (!p->map[clock]) {
-			p->map[clock] = usk_replay_new(t->c, clock);
+			p->map[clock] = usk_replay_new(t->c, clock, path);
 		}
 		map = p->map[clock];
 	}

@@ -57,9 +57,12 @@ struct usk_map *usk_map_of_line(const struct usk_knot *line, size_t n);
 
 struct usk_replay;
 
-/** Of a trace's clock; NULL if it has no two knots in its first epoch that has any. The answer may go
- * before it. */
-struct usk_replay *usk_replay_new(const struct usk_clocks *c, uint32_t clock);
+/** Has more than one trace stamps of a clock, or may it? A table names its clocks itself. */
+bool usk_in_several(const struct usk_clocks *c, uint32_t clock);
+
+/** Of a trace's clock; NULL if it has no two knots in its first epoch that has any. path: the trace, as
+ * the answer calls it, or NULL. The answer may go before it. */
+struct usk_replay *usk_replay_new(const struct usk_clocks *c, uint32_t clock, const char *path);
 void usk_replay_free(struct usk_replay *r);
 /** The trace ends. USK_EINPUT: nothing told in which epoch it began. r may be NULL. */
 enum usk_status usk_replay_end(const struct usk_replay *r, struct usk_err *err);

@@ -1,0 +1,288 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""rotated.py UNSKEW [--count N] [--seed S] [--jobs J]: traces in several files, of clocks that were set back.
+
+In    nothing: clocks of constant rates, some of which are stepped backward and forward; messages between them
+Out   cases in which `apply` writes a stamp of which no band holds the truth, or that are refused for no such reason
+Why   a stamp that a clock shows twice belongs where its file was recorded, and a file is often a part of a recording
+Not   which epoch a stamp is in by number: where a fall is not seen by the order of records, answers have fewer epochs
+
+Captures are rotated in time, or were made side by side, by several interfaces; tables of messages and of events are cut
+likewise, at any moment or where a clock was stepped. Each written stamp is held against the truth by the band of the
+epoch that gives this very stamp. Shares nothing with the simulator. A case is made by its seed alone; --keep FOLDER
+writes those that fail.
+"""
+
+import bisect
+import collections
+import csv
+import json
+import math
+import multiprocessing
+import os
+import random
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True  # the source tree stays as it is
+
+import forms
+from asked import in_memory, options, run
+
+E12 = 10**12
+SECOND = 10**9
+START = 1_700_000_000 * SECOND
+UNSURE = ("nothing tells whether the first stamps here", "no chain of messages connects", "so its stamps cannot")
+
+
+class Clock:
+    """A constant rate, and steps [(true time, size)]."""
+
+    def __init__(self, rng, name, span, steps):
+        self.name, self.span, self.tick = name, span, 1
+        self.rate = rng.randint(-50_000_000, 50_000_000)
+        self.base = START + rng.randint(-(10**9), 10**9)
+        self.steps = sorted(steps)
+
+    def exact(self, t):
+        return self.base + t + t * self.rate // E12 + sum(by for at, by in self.steps if at <= t)
+
+    read = exact
+
+
+def steps(rng, span, delay):
+    """So large that messages show them, and neither near the ends nor each other."""
+    out = []
+    for i in rng.sample(range(8), rng.choice([1, 1, 1, 2, 3])):
+        size = int(math.exp(rng.uniform(math.log(30 * delay), math.log(3 * span))))
+        out.append((span // 10 + span * i // 10 + rng.randint(0, span // 20), -size if rng.random() < 0.8 else size))
+    return out
+
+
+class Case:
+    def __init__(self, seed, whole=False):
+        rng, self.rng, self.whole = random.Random(seed), random.Random(f"{seed} files"), whole
+        self.span = rng.choice([10, 60, 600, 7200]) * SECOND
+        self.delay = 10 ** rng.choice([4, 5, 6])
+        names = ["a", "b", "c", "d"][: rng.choice([2, 2, 3, 4])]
+        stepped = set(rng.sample(names, 1 if rng.random() < 0.8 or len(names) == 2 else 2))
+        self.clocks = {n: Clock(rng, n, self.span, steps(rng, self.span, self.delay) if n in stepped else []) for n in names}
+        self.reference = rng.choice([n for n in names if n not in stepped])
+        self.moments = sorted(t for c in self.clocks.values() for t, _ in c.steps)
+        pairs = [(names[i], names[j]) for j in range(len(names)) for i in range(j) if j == i + 1 or rng.random() < 0.5]
+        self.rows = []
+        for a, b in pairs:
+            for _ in range(rng.choice([200, 500, 1000])):
+                t = rng.randint(0, self.span)
+                x, y = (a, b) if rng.random() < 0.5 else (b, a)
+                self.rows.append((t, x, y, t + self.delay + int(rng.expovariate(1 / self.delay))))
+        self.rows.sort(key=lambda r: r[rng.choice([0, 3])])
+        for c in self.clocks.values():
+            # Order shows only what a few stamps fall together with, and not right after a step forward.
+            few = 24 * self.span // max(1, sum(c.name in r[1:3] for r in self.rows))
+            c.steps = [(t, by) for t, by in c.steps if by > 0 or -by >= few]
+            c.steps = [s for i, s in enumerate(c.steps) if not i or s[0] - c.steps[i - 1][0] >= few]
+        self.truth = {}  # of a file: [(clock, what it showed, true time)] in the order of its records
+        self.form = rng.choice(["captures", "captures", "messages", "events"])
+
+    def cut(self, records):
+        """One file, several in time, or some side by side. records begin with their true time."""
+        rng, n = self.rng, len(records)
+        kind = rng.choice(["whole", "rotated", "rotated", "beside"])
+        if self.whole or kind == "whole" or n < 4:
+            return [records]
+        if kind == "beside":
+            lanes = rng.choice([2, 3])
+            weights = [rng.choice([1, 1, 10]) for _ in range(lanes)]
+            of = rng.choices(range(lanes), weights, k=n)
+            return [p for p in ([r for r, o in zip(records, of) if o == lane] for lane in range(lanes)) if p]
+        places = {0, n}
+        for _ in range(rng.choice([1, 1, 2, 4])):
+            near = rng.random() < 0.4
+            places.add(sum(r[0] < rng.choice(self.moments) for r in records) if near else rng.randint(1, n - 1))
+        places = sorted(places)
+        return [records[a:b] for a, b in zip(places, places[1:])]
+
+    def captures(self):
+        index = {n: i for i, n in enumerate(self.clocks)}
+        address = {n: bytes([10, 0, 0, i + 1]) for n, i in index.items()}
+        seen = collections.defaultdict(list)
+        for number, (t, a, b, u) in enumerate(self.rows):
+            data = forms.packet(number, index[a], address[a], address[b])
+            seen[a].append((t, data))
+            seen[b].append((u, data))
+        out = []
+        for n, c in self.clocks.items():
+            for i, part in enumerate(self.cut(sorted(seen[n]))):
+                path = f"{n}-{i}.pcap"
+                forms.pcap(path, c, part)
+                self.truth[path] = [(n, c.read(t), t) for t, _ in part]
+                out.append(f"{n}={path}")
+        return out, [x for n in self.clocks for x in ("--local", f"{n}={'.'.join(map(str, address[n]))}")]
+
+    def messages(self):
+        out = []
+        for i, part in enumerate(self.cut(self.rows)):
+            path = f"messages{i}.csv"
+            rows = [(a, b, self.clocks[a].read(t), self.clocks[b].read(u)) for t, a, b, u in part]
+            forms.table(path, ["sender", "receiver", "sent_ns", "received_ns"], rows)
+            self.truth[path] = [x for (t, a, b, u), r in zip(part, rows) for x in ((a, r[2], t), (b, r[3], u))]
+            out.append(path)
+        return out, []
+
+    def events(self):
+        out = []
+        for n, c in self.clocks.items():
+            seen = [(t, "send", i) for i, (t, a, _, _) in enumerate(self.rows) if a == n]
+            seen += [(u, "recv", i) for i, (_, _, b, u) in enumerate(self.rows) if b == n]
+            for i, part in enumerate(self.cut(sorted(seen))):
+                path = f"events-{n}-{i}.csv"
+                forms.table(path, ["clock", "time_ns", "kind", "id"], ((n, c.read(t), kind, k) for t, kind, k in part))
+                self.truth[path] = [(n, c.read(t), t) for t, _, _ in part]
+                out.append(path)
+        return out, []
+
+    def write(self):
+        traces, more = getattr(self, self.form)()
+        self.rng.shuffle(traces)
+        return traces, more
+
+
+def stamps(path):
+    """Those of a file, in the order of its records."""
+    if path.endswith(".csv"):
+        with open(path, newline="", encoding="ascii") as f:
+            rows = list(csv.DictReader(f))
+        return [int(r[k]) for r in rows for k in ("sent_ns", "received_ns", "time_ns") if k in r]
+    out = []
+    with open(path, "rb") as f:
+        data = f.read()
+    at = 24
+    while at < len(data):
+        sec, ns, size = struct.unpack_from("<III", data, at)
+        out.append(sec * SECOND + ns)
+        at += 16 + size
+    return out
+
+
+def some(rng, records):
+    """The first and last ones, those where time falls or leaps, and any."""
+    n = len(records)
+    pick = {0, 1, 2, n - 1, n - 2} | {rng.randrange(n) for _ in range(10)}
+    for i in range(1, n):
+        if abs(records[i][1] - records[i - 1][1]) > abs(records[i][2] - records[i - 1][2]) * 2 + 1000:
+            pick |= {i - 1, i}
+    return sorted(p for p in pick if 0 <= p < n)[:60]
+
+
+def bands(unskew, answer, asked):
+    """By stamp of a clock, the estimate and bounds in each epoch: {(name, stamp): [(middle, lo, hi)]}."""
+    out = collections.defaultdict(list)
+    for e in answer["clocks"]:
+        mine = sorted(x for n, x in asked if n == e["name"])
+        if not mine:
+            continue
+        n_epochs = 1 + max((int(k.get("epoch", 0)) for k in e["knots"]), default=0)
+        for epoch in range(n_epochs):
+            more = ["--epoch", str(epoch)] if n_epochs > 1 else []
+            r = run(unskew, "convert", "clocks.json", *more, "--", *(f"{e['name']}:{x}" for x in mine))
+            lines = r.stdout.splitlines()
+            if len(lines) != len(mine):
+                raise AssertionError(f"convert refuses what sync wrote: {r.stderr[:200]}")
+            for x, line in zip(mine, lines):
+                out[e["name"], x].append(tuple(None if f == "-" else int(f) for f in line.split("\t")[1:4]))
+    return out
+
+
+def in_bracket(jump, x):
+    """Of a step that messages show the answer tells no bound in its bracket."""
+    after, before = int(jump["after_local_ns"]), int(jump["before_local_ns"])
+    return after <= x <= before if jump.get("epoch") == jump.get("end_epoch") else x >= after or x <= before
+
+
+def hold(unskew, case, answer, traces):
+    """How many written stamps were held against the truth."""
+    reference = case.clocks[case.reference]
+    fit = {e["name"] for e in answer["clocks"] if e["quality"] in ("bounded", "reference") and
+           case.reference in (e["name"], e.get("reference"))}
+    written = []
+    for path in (t.split("=")[-1] for t in traces):
+        now, records = stamps(os.path.join("now", path)), case.truth[path]
+        if len(now) != len(records):
+            raise AssertionError(f"{path}: {len(records)} stamps became {len(now)}")
+        written += [(path, *records[i], now[i]) for i in some(case.rng, records) if records[i][0] in fit]
+    jumps = {e["name"]: [j for j in e["jumps"] if j["kind"] == "jump"] for e in answer["clocks"]}
+    outliers = {(o[who], int(o[when])) for pair in answer["pairs"] for o in pair["outliers"]
+                for who, when in (("sender", "sent_ns"), ("receiver", "received_ns"))}
+    written = [w for w in written if w[1:3] not in outliers and not any(in_bracket(j, w[2]) for j in jumps[w[1]])]
+    known = bands(unskew, answer, {(n, x) for _, n, x, _, _ in written})
+    for path, name, x, t, now in written:
+        those = [b for b in known[name, x] if b[0] == now]
+        true = reference.exact(t)
+        if not those:
+            raise AssertionError(f"{path}: apply writes {now} for {name}:{x}, convert says {known[name, x]}")
+        if not any((lo is None or lo - 2 <= true) and (hi is None or true <= hi + 2) for _, lo, hi in those):
+            raise AssertionError(f"{path}: {name}:{x} became {now}, truth {true}, band {those}, {t / SECOND} s after the start")
+    return len(written)
+
+
+def judge(unskew, case):
+    """How many stamps were held against the truth; None: the program says that it cannot tell the order of some."""
+    traces, more = case.write()
+    r = run(unskew, "sync", *traces, *more, "--reference", case.reference, "-o", "clocks.json", "--json", "--force")
+    if r.returncode not in (0, 3):
+        raise AssertionError(f"refused: {r.stderr.strip()[:200]}")
+    answer = json.loads(r.stdout)
+    os.mkdir("now")
+    one = "/" + traces[0].split("=")[-1] if len(traces) == 1 else ""
+    a = run(unskew, "apply", "clocks.json", *traces, "-o", "now" + one, "--force", "--allow-unbounded")
+    if a.returncode not in (0, 3):
+        if not any(u in a.stderr for u in UNSURE):
+            raise AssertionError(f"apply: {a.stderr.strip()[-200:]}")
+        return None
+    if any("is left out" in note for note in answer["notes"]):
+        return None
+    return hold(unskew, case, answer, traces)
+
+
+def in_folder(unskew, case, keep):
+    """(what is wrong, how many stamps were held against the truth)"""
+    with tempfile.TemporaryDirectory(dir=in_memory()) as folder:
+        os.chdir(folder)
+        try:
+            out = "", judge(unskew, case)
+        except (AssertionError, subprocess.TimeoutExpired) as e:
+            out = str(e), 0
+            if keep:
+                shutil.copytree(folder, keep, dirs_exist_ok=True)
+        os.chdir("/")
+    return out
+
+
+def trial(args):
+    """With the same records in one file of each clock wrong, too: the step is one that messages do not show."""
+    unskew, keep, seed = args
+    why, held = in_folder(unskew, Case(seed), keep and os.path.join(keep, str(seed)))
+    hidden = bool(why) and bool(in_folder(unskew, Case(seed, True), keep and os.path.join(keep, f"{seed}-one"))[0])
+    return seed, why, held, hidden
+
+
+def main():
+    o = options(60)
+    failed, held, refused, hidden = 0, 0, 0, 0
+    with multiprocessing.Pool(o.jobs) as pool:
+        for seed, why, yes, any_way in pool.imap(trial, ((o.unskew, o.keep, s) for s in range(o.seed, o.seed + o.count))):
+            failed, hidden = failed + bool(why and not any_way), hidden + any_way
+            held, refused = held + (yes or 0), refused + (yes is None)
+            if why:
+                print(f"seed {seed}: {'by one file, too: ' if any_way else ''}{why}", flush=True)
+    print(f"seeds {o.seed} to {o.seed + o.count - 1}: {failed} failed, {hidden} also by one file of each clock; "
+          f"{held} stamps held against the truth, {refused} cases were refused")
+    return failed > 0 or refused > 2 + o.count // 6
+
+
+if __name__ == "__main__":
+    sys.exit(main())
