@@ -76,14 +76,13 @@ static enum usk_status start(struct usk_trace *t, struct usk_err *err)
 				t->in.have);
 	}
 	const uint8_t *d = t->in.data;
+	*s = (struct state){ .last_ns = USK_NONE, .high_ns = USK_NONE };
 	const struct usk_pcap_kind *kind = usk_pcap_kind(d, &s->swap);
 	bool old = usk_load16(d + 4, s->swap) != 2 || usk_load16(d + 6, s->swap) < 3;
 	s->unit_ns = kind->unit_ns;
 	s->header = kind->header;
 	s->fractions = 1000000000 / s->unit_ns;
 	s->wire_first = old;
-	s->last_ns = s->high_ns = USK_NONE;
-	s->recent.n = 0;
 	if (!t->n_ifaces) {
 		struct usk_iface *i = usk_trace_add_iface(t);
 		uint32_t snap = usk_load32(d + 16, s->swap);

@@ -399,9 +399,8 @@ static enum usk_status walk(struct usk_trace *t, struct usk_record *out, size_t 
 static enum usk_status start(struct usk_trace *t, struct usk_err *err)
 {
 	struct state *s = t->state ? t->state : (t->state = usk_alloc(1, sizeof *s));
-	s->swap = false;
-	s->section = 0;
-	s->simple = 0;
+	/* Nothing of an earlier reading: a section that would say so may be lost. */
+	*s = (struct state){ .face = s->face, .cap_faces = s->cap_faces };
 	usk_trace_forget_ifaces(t);
 	/* The interfaces are known before the first packet is asked for. */
 	size_t n;

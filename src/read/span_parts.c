@@ -428,12 +428,13 @@ void usk_span_start(struct span_reader *r, struct usk_trace *t, const struct spa
 {
 	r->t = t;
 	r->format = f;
-	r->n = r->at = r->settled = r->of_span = 0;
+	r->n = r->at = r->settled = 0;
 	r->n_bad = r->n_known = r->n_places = 0;
-	r->places_gone = r->of_place = 0;
+	r->places_gone = 0;
 	r->ended = false;
 	free(r->bad);
 	r->bad = NULL;
+	usk_span_begin(r); /* what an earlier reading ended with was said of nothing here */
 	usk_span_begin_process(r);
 }
 
