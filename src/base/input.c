@@ -317,11 +317,11 @@ uint64_t usk_input_pos(const struct usk_input *in, size_t used)
 	return in->packed ? in->packed->at + in->packed->used : in->at + used;
 }
 
-const char *usk_input_rest(const struct usk_input *in, char out[48])
+const char *usk_input_rest(const struct usk_input *in, uint64_t from, char out[48])
 {
 	if (in->size == UINT64_MAX) {
 		return "the rest was";
 	}
-	snprintf(out, 48, "the last %llu bytes were", (unsigned long long)(in->size - in->at));
+	snprintf(out, 48, "the last %llu bytes were", (unsigned long long)(in->size - from));
 	return out;
 }

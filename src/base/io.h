@@ -54,8 +54,8 @@ void usk_input_rewind(struct usk_input *in);
 /** Bytes of the file, and how many of them were read to fill the window, for progress. */
 uint64_t usk_input_bytes(const struct usk_input *in);
 uint64_t usk_input_pos(const struct usk_input *in, size_t used);
-/** "the last 1016 bytes were": those from the window's start on, as far as they are known. */
-const char *usk_input_rest(const struct usk_input *in, char out[48]);
+/** "the last 1016 bytes were": those from there on; of packed bytes that is known at their end. */
+const char *usk_input_rest(const struct usk_input *in, uint64_t from, char out[48]);
 
 /** All of the input into the window; what unpacks to more than 256 MiB, or is packed and cut short
  * or damaged, is USK_EINPUT. */

@@ -148,16 +148,16 @@ static bool is_sound(const struct usk_trace *t, const uint8_t *d)
 }
 
 /* Do sound headers follow one another from here on, to the end or far enough? */
-static bool is_chain(const struct usk_trace *t, size_t pos)
+static bool is_chain(const struct usk_trace *t, size_t pos, size_t end)
 {
 	const struct state *s = t->state;
 	const uint8_t *base = t->in.data;
 	bool near = s->last_ns == USK_NONE || usk_near(stamp(s, base + pos), s->last_ns);
 	int depth = near ? CHAIN : LONG_CHAIN;
 	for (int k = 0; k < depth; k++) {
-		size_t left = t->in.have - pos;
+		size_t left = end - pos;
 		if (left < s->header) {
-			return k && (!left || !t->in.end);
+			return k && (!left || end < t->in.have);
 		}
 		const uint8_t *d = base + pos;
 		uint32_t captured = captured_of(s, d);
@@ -168,19 +168,19 @@ static bool is_chain(const struct usk_trace *t, size_t pos)
 			return k >= CHAIN - 1;
 		}
 		pos += s->header + (size_t)captured;
-		if (t->in.have - pos >= s->header && !usk_near(stamp(s, base + pos), stamp(s, d))) {
+		if (end - pos >= s->header && !usk_near(stamp(s, base + pos), stamp(s, d))) {
 			return false;
 		}
 	}
 	return true;
 }
 
-static bool begins(const struct usk_trace *t, size_t pos, size_t *unsure)
+static bool begins(const struct usk_trace *t, size_t pos, size_t end, size_t *unsure)
 {
 	const struct state *s = t->state;
 	const uint8_t *d = t->in.data + pos;
-	size_t left = t->in.have - pos;
-	if (left < s->header || !is_sound(t, d) || !is_chain(t, pos)) {
+	size_t left = end - pos;
+	if (left < s->header || !is_sound(t, d) || !is_chain(t, pos, end)) {
 		return false;
 	}
 	/* Its stamp may be in the damage's last bytes: the one behind it is sure. */
@@ -189,11 +189,11 @@ static bool begins(const struct usk_trace *t, size_t pos, size_t *unsure)
 	return true;
 }
 
-static size_t step(const struct usk_trace *t, size_t pos, bool *fresh)
+static size_t step(const struct usk_trace *t, size_t pos, size_t end, bool *fresh)
 {
 	const struct state *s = t->state;
 	const uint8_t *d = t->in.data + pos;
-	size_t left = t->in.have - pos;
+	size_t left = end - pos;
 	if (left < s->header || !is_sound(t, d)) {
 		return 0;
 	}
@@ -210,6 +210,7 @@ static bool is_astray(const struct usk_trace *t, size_t pos)
 	const uint8_t *d = t->in.data + pos;
 	const struct head h = head_at(s, d);
 	size_t left = t->in.have - pos, size = s->header + (size_t)h.captured;
+	const size_t end = usk_trace_sight(t, pos, AROUND + size);
 	int odd = oddities(s, &h);
 	if (is_blank(&h) || left < size + s->header) {
 		return odd > 0;
@@ -226,9 +227,9 @@ static bool is_astray(const struct usk_trace *t, size_t pos)
 	}
 	/* Of two that start a capture apart, the second is right if those behind it say so. */
 	return s->last_ns == USK_NONE
-		       ? !usk_near(time_ns, next_ns) && is_chain(t, pos + size)
+		       ? !usk_near(time_ns, next_ns) && is_chain(t, pos + size, end)
 		       : !usk_near(time_ns, s->last_ns) &&
-				 (usk_near(s->last_ns, next_ns) || !is_chain(t, pos));
+				 (usk_near(s->last_ns, next_ns) || !is_chain(t, pos, end));
 }
 
 /* At the front of the window is no record that is whole and sound. */
@@ -236,7 +237,6 @@ static enum usk_status mend(struct usk_trace *t, struct usk_err *err)
 {
 	const struct state *s = t->state;
 	char room[48];
-	const char *rest = usk_input_rest(&t->in, room);
 	bool found;
 	uint64_t from = t->in.at;
 	size_t have = t->in.have;
@@ -255,7 +255,7 @@ static enum usk_status mend(struct usk_trace *t, struct usk_err *err)
 	} else if (captured > USK_RECORD_MAX) {
 		usk_trace_damaged(
 			t, "the record at byte %llu claims %u captured bytes: damaged; %s skipped",
-			(unsigned long long)from, captured, rest);
+			(unsigned long long)from, captured, usk_input_rest(&t->in, from, room));
 	} else {
 		usk_trace_lost(t, from, t->in.at + t->in.have - from);
 	}
@@ -278,7 +278,7 @@ static bool is_again(const struct usk_trace *t, const struct usk_record *r)
 {
 	struct state *s = t->state;
 	size_t behind = (size_t)(r->at - t->in.at) + s->header + r->captured;
-	size_t left = t->in.have - behind;
+	size_t left = usk_trace_sight(t, behind, AROUND) - behind;
 	bool there = r->time_ns < s->last_ns && left >= s->header;
 	struct head h = there ? head_at(s, t->in.data + behind) : (struct head){ 0 };
 	there = there && left - s->header >= h.captured;
@@ -292,7 +292,8 @@ static void learn_most(struct usk_trace *t, size_t pos, uint32_t captured)
 	struct state *s = t->state;
 	if (captured > s->most) {
 		s->most = USK_RECORD_MAX;
-		s->most = is_chain(t, pos) ? s->most : t->iface->snap_length;
+		const size_t end = usk_trace_sight(t, pos, AROUND + s->header + (size_t)captured);
+		s->most = is_chain(t, pos, end) ? s->most : t->iface->snap_length;
 	}
 }
 
@@ -319,16 +320,18 @@ static size_t whole(struct usk_trace *t, struct usk_record *out, size_t cap, siz
 		if (left - header < h.captured) {
 			break;
 		}
-		if (s->last_ns == USK_NONE) {
-			learn_most(t, pos, h.captured);
-		}
 		*r = record_of(t, pos, &h);
 		/* An empty record may be the end of a header before zeros. */
 		bool far = !usk_near(r->time_ns, s->last_ns) || !h.wire || oddities(s, &h);
 		if (far || r->time_ns < s->last_ns) {
 			/* What stands behind it has to be there. */
-			bool there = t->in.end || left >= AROUND + (size_t)h.captured;
-			if (!there || (far && is_astray(t, pos))) {
+			if (!t->in.end && left <= AROUND + header + (size_t)h.captured) {
+				break;
+			}
+			if (s->last_ns == USK_NONE) {
+				learn_most(t, pos, h.captured);
+			}
+			if (far && is_astray(t, pos)) {
 				break;
 			}
 		}
@@ -370,7 +373,8 @@ static enum usk_status records(struct usk_trace *t, struct usk_record *out, size
 			continue;
 		}
 		uint32_t captured = t->in.have >= s->header ? captured_of(s, t->in.data) : 0;
-		size_t want = captured > USK_RECORD_MAX ? s->header : AROUND + (size_t)captured;
+		size_t want = s->header;
+		want += captured > USK_RECORD_MAX ? 0 : AROUND + (size_t)captured + 1;
 		if (t->in.have < want && !t->in.end) {
 			status = usk_input_need(&t->in, 0, want, err);
 			continue;

@@ -20,7 +20,7 @@ enum {
 	MAX_INTERFACES = 65536,
 	CHAIN = 3,	 /* sound blocks in a row that are no chance, near the last stamp */
 	LONG_CHAIN = 8,	 /* and far from it */
-	AROUND = 1 << 16 /* bytes behind a packet with a stamp far from others, which judge it */
+	BEHIND = 1 << 16 /* bytes behind a packet that falls, which tell whether it came before */
 };
 
 struct state {
@@ -130,6 +130,7 @@ static bool packet(const struct usk_trace *t, uint32_t type, const uint8_t *body
 /* A block at pos that is whole and contradicts nothing. */
 struct found {
 	size_t size; /* 0: there is none */
+	bool beyond; /* it may be one that ends behind what is seen */
 	uint32_t type;
 	struct usk_record r; /* of a packet */
 	bool in_range;
@@ -142,16 +143,18 @@ static bool is_known(uint32_t type)
 	       (type & 0xbfffffff) == 0xbad;
 }
 
-static struct found block_at(const struct usk_trace *t, size_t pos)
+static struct found block_at(const struct usk_trace *t, size_t pos, size_t end)
 {
 	const struct state *s = t->state;
 	struct found f = { .in_range = true }, none = f;
 	const uint8_t *d = t->in.data + pos;
-	size_t left = t->in.have - pos;
+	size_t left = end - pos;
 	bool swap = s->swap;
 	const char *why = NULL;
-	size_t n = left >= 12 ? usk_ng_block(d, &swap, &f.type, &why) : 0;
-	if (!n || n > left || usk_load32(d + n - 4, swap) != n || !is_known(f.type)) {
+	size_t n = left >= 12 ? usk_ng_block(d, &swap, &f.type, &why) : 12;
+	bool known = left < 12 || is_known(f.type);
+	none.beyond = n > left && known;
+	if (!n || n > left || usk_load32(d + n - 4, swap) != n || !known) {
 		return none;
 	}
 	bool good = !(f.type == NG_SECTION && n < 28) && !(f.type == NG_INTERFACE && n < 20);
@@ -170,17 +173,16 @@ static int64_t last_of(const struct usk_trace *t, const struct usk_record *r)
 }
 
 /* Do sound blocks follow one another from here on, to the end or far enough? */
-static bool is_chain(const struct usk_trace *t, size_t pos)
+static bool is_chain(const struct usk_trace *t, size_t pos, size_t end)
 {
 	int depth = CHAIN;
 	for (int k = 0; k < depth; k++) {
 		if (k && pos == t->in.have) {
 			return true;
 		}
-		struct found f = block_at(t, pos);
+		struct found f = block_at(t, pos, end);
 		if (!f.size) {
-			/* A packet may be longer than the window. */
-			return k >= CHAIN - 1 && !t->in.end && t->in.have - pos < USK_SEARCH / 2;
+			return k >= CHAIN - 1 && f.beyond && end < t->in.have;
 		}
 		if (f.type == NG_SECTION || f.type == NG_INTERFACE) {
 			return true; /* what stands behind it may need it */
@@ -194,15 +196,15 @@ static bool is_chain(const struct usk_trace *t, size_t pos)
 	return true;
 }
 
-static bool begins(const struct usk_trace *t, size_t pos, size_t *unsure)
+static bool begins(const struct usk_trace *t, size_t pos, size_t end, size_t *unsure)
 {
 	*unsure = 0;
-	return block_at(t, pos).size && is_chain(t, pos);
+	return is_chain(t, pos, end);
 }
 
-static size_t step(const struct usk_trace *t, size_t pos, bool *fresh)
+static size_t step(const struct usk_trace *t, size_t pos, size_t end, bool *fresh)
 {
-	struct found f = block_at(t, pos);
+	struct found f = block_at(t, pos, end);
 	*fresh = f.size && (f.type == NG_SECTION || f.type == NG_INTERFACE ||
 			    (is_packet(f.type) &&
 			     (last_of(t, &f.r) == USK_NONE || f.r.time_ns > last_of(t, &f.r))));
@@ -213,7 +215,6 @@ static size_t step(const struct usk_trace *t, size_t pos, bool *fresh)
 static enum usk_status mend(struct usk_trace *t, const char *why, struct usk_err *err)
 {
 	char room[48];
-	const char *rest = usk_input_rest(&t->in, room);
 	bool found;
 	uint64_t from = t->in.at;
 	size_t have = t->in.have;
@@ -224,7 +225,8 @@ static enum usk_status mend(struct usk_trace *t, const char *why, struct usk_err
 	t->done = true;
 	if (why) {
 		usk_trace_damaged(t, "the block at byte %llu %s: %s skipped",
-				  (unsigned long long)from, why, rest);
+				  (unsigned long long)from, why,
+				  usk_input_rest(&t->in, from, room));
 	} else {
 		usk_trace_damaged(
 			t, "cut short: the incomplete block at byte %llu, %zu bytes, was skipped",
@@ -249,7 +251,7 @@ static bool is_far(const struct usk_trace *t, const struct found *f)
 	return !f->in_range || !f->r.length || !usk_near(f->r.time_ns, last_of(t, &f->r));
 }
 
-/* Is it alone with that? The next of its interface, if it stands in the window, says so. */
+/* Is it alone with that? The next of its interface, if it stands near enough, says so. */
 static bool is_astray(const struct usk_trace *t, size_t pos, const struct found *f)
 {
 	const struct state *s = t->state;
@@ -258,13 +260,14 @@ static bool is_astray(const struct usk_trace *t, size_t pos, const struct found 
 		return true;
 	}
 	struct found g;
-	for (pos += f->size; (g = block_at(t, pos)).size; pos += g.size) {
+	const size_t end = usk_trace_sight(t, pos, f->size + USK_SIGHT);
+	for (pos += f->size; (g = block_at(t, pos, end)).size; pos += g.size) {
 		if (g.type == NG_SECTION || g.type == NG_INTERFACE) {
 			break;
 		}
 		if (is_packet(g.type) && g.r.iface == f->r.iface && g.in_range) {
 			bool near = f->in_range && usk_near(f->r.time_ns, g.r.time_ns);
-			return last_ns == USK_NONE ? !near && is_chain(t, pos)
+			return last_ns == USK_NONE ? !near && is_chain(t, pos, end)
 						   : !usk_near(f->r.time_ns, last_ns) &&
 							     usk_near(last_ns, g.r.time_ns);
 		}
@@ -277,7 +280,10 @@ static bool is_again(const struct usk_trace *t, size_t pos, const struct found *
 	struct state *s = t->state;
 	const struct face *face = &s->face[f->r.iface];
 	bool falls = f->r.time_ns < face->last_ns;
-	struct found g = falls ? block_at(t, pos + f->size) : (struct found){ .size = 0 };
+	struct found g = { .size = 0 };
+	if (falls) {
+		g = block_at(t, pos + f->size, usk_trace_sight(t, pos, f->size + BEHIND));
+	}
 	bool there = g.size && is_packet(g.type) && g.r.iface == f->r.iface;
 	return usk_recent_again(&s->recent, &f->r, there ? &g.r : NULL, face->last_ns,
 				face->high_ns);
@@ -345,8 +351,10 @@ static enum usk_status walk(struct usk_trace *t, struct usk_record *out, size_t 
 				break;
 			}
 			good = packet(t, f.type, d + 8, f.size - 12, &f.r, &f.in_range);
-			if (good && (is_far(t, &f) || f.r.time_ns < last_of(t, &f.r))) {
-				want += AROUND;
+			if (good && is_far(t, &f)) {
+				want += USK_SIGHT + 1;
+			} else if (good && f.r.time_ns < last_of(t, &f.r)) {
+				want += BEHIND + 1;
 			}
 		} else if (good) {
 			good = describe(t, pos, &f);

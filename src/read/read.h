@@ -160,8 +160,18 @@ void usk_trace_finished(struct usk_trace *t, const char *damage, const char *rem
 /** Bytes from `at` on hold nothing that can be read; the trace goes on behind them. */
 void usk_trace_lost(struct usk_trace *t, uint64_t at, uint64_t bytes);
 
-/* The window in which the next sound record is looked for. */
-enum { USK_SEARCH = 1 << 18 };
+/* The window in which the next sound record is looked for, and what may judge where it begins. */
+enum { USK_SEARCH = 1 << 18, USK_SIGHT = USK_SEARCH / 2 };
+
+/**
+ * To where it is looked from pos on: not as far as the window happens to reach, which differs from
+ * file to memory. More than so many bytes are there from pos on, or all up to the end of the file;
+ * then t->in.have is returned, else less.
+ */
+static inline size_t usk_trace_sight(const struct usk_trace *t, size_t pos, size_t bytes)
+{
+	return t->in.have - pos > bytes ? pos + bytes : t->in.have;
+}
 
 /**
  * From the front of the window, where no record is, to the next one: what stands between is lost.
@@ -171,12 +181,13 @@ enum { USK_SEARCH = 1 << 18 };
  * begins  do sound records begin at pos? *unsure: so many bytes of them are lost all the same
  * step    bytes of the record at pos; 0: none is there. *fresh: it was not read before. Only what
  *         is passed has to be whole
+ * end     of what they see
  */
-enum usk_status usk_trace_resume(struct usk_trace *t, size_t header,
-				 bool (*begins)(const struct usk_trace *t, size_t pos,
-						size_t *unsure),
-				 size_t (*step)(const struct usk_trace *t, size_t pos, bool *fresh),
-				 bool *found, struct usk_err *err);
+enum usk_status
+usk_trace_resume(struct usk_trace *t, size_t header,
+		 bool (*begins)(const struct usk_trace *t, size_t pos, size_t end, size_t *unsure),
+		 size_t (*step)(const struct usk_trace *t, size_t pos, size_t end, bool *fresh),
+		 bool *found, struct usk_err *err);
 
 /** A trace of what was opened already, which may be a pipe; with a window of its own. */
 enum usk_status usk_trace_of(const struct usk_input *in, const char *path, struct usk_trace **out,
