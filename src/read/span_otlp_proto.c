@@ -206,11 +206,11 @@ static enum usk_status search(struct proto_reader *p, struct usk_err *err)
 	struct usk_trace *t = p->r.t;
 	enum usk_status status = usk_input_need(&t->in, 0, USK_SEARCH, err);
 	/* One that begins further back is looked at with more bytes behind it. */
-	size_t most = t->in.end ? t->in.have : t->in.have / 2;
+	size_t most = t->in.end ? t->in.have : t->in.have - USK_SIGHT;
 	for (; !status && t->used < most; t->used++) {
 		const uint8_t *d = t->in.data + t->used;
-		size_t n = t->in.have - t->used;
-		if (usk_otlp_begins(&p->numbers, d, n)) {
+		size_t end = usk_trace_sight(t, t->used, USK_SIGHT);
+		if (usk_otlp_begins(&p->numbers, d, end - t->used)) {
 			found_again(p, t->in.at + t->used);
 			break;
 		}
