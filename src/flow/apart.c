@@ -6,7 +6,8 @@
  * Out   a sentence, where each of two of them goes with a third clock and both together do not
  * Why   two network cards of one host may have a clock each; that shows only in what is left over,
  *       and nothing is changed unasked
- * Not   traces one after the other: a clock that was set in between looks the same
+ * Not   traces one after the other: a clock that was set in between looks the same; and clocks that were
+ *       set back, as their records show
  */
 #include "flow/reading.h"
 #include "flow/share.h"
@@ -176,7 +177,7 @@ char *usk_flow_apart(const struct parties *p, const struct fitted *fitted, uint3
 	int64_t usual = usk_model_kappa(&p->model) * 4, together = 0;
 	size_t faces = 0;
 	char *text = NULL;
-	if (!y->n_parts || p->n_rules) {
+	if (!y->n_parts || p->n_rules || y->survey.epochs.n) {
 		return NULL;
 	}
 	usk_trace_ifaces(y->capture, &faces);
