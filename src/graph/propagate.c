@@ -108,7 +108,10 @@ static void do_some(void *ctx, size_t from, size_t to)
 {
 	const struct task *t = ctx;
 	for (size_t i = from; i < to; i++) {
-		t->of(&t->s->side[i]);
+		/* A copy, as threads wait for each other where one writes beside what another reads. */
+		struct usk_side own = t->s->side[i];
+		t->of(&own);
+		t->s->side[i].moved = own.moved;
 	}
 }
 
