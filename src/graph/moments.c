@@ -153,16 +153,9 @@ void usk_moments(struct usk_work *w, size_t edges)
  */
 
 struct moment {
-	int64_t t;
-	uint32_t event;
+	uint64_t t; /* the sign's bit turned round, so that it sorts */
+	uint64_t event;
 };
-
-static int by_time(const void *pa, const void *pb)
-{
-	const struct moment *a = pa, *b = pb;
-	int order = usk_order(a->t, b->t);
-	return order ? order : usk_order(a->event, b->event);
-}
 
 /* Nearly in order of time: the better, the fewer sweeps. */
 void usk_moments_order(struct usk_work *w)
@@ -170,17 +163,20 @@ void usk_moments_order(struct usk_work *w)
 	uint32_t own = w->first[w->reference + 1] - w->first[w->reference];
 	struct moment *m = usk_grow(NULL, w->n - own + 1, sizeof *m);
 	w->n_order = 0;
-	for (uint32_t i = 0; i < w->n; i++) {
+	w->order = usk_grow(NULL, w->n + 1, sizeof *w->order);
+	for (uint32_t i = 0, behind = w->n - own; i < w->n; i++) {
 		uint32_t k = w->owner[i];
-		if (k != w->reference) {
-			m[w->n_order++] =
-				(struct moment){ usk_saturate(moment_of(w, k, w->x[i])), i };
+		if (k == w->reference) {
+			w->order[behind++] = i;
+			continue;
 		}
+		int64_t t = usk_saturate(moment_of(w, k, w->x[i]));
+		m[w->n_order++] = (struct moment){ (uint64_t)t ^ UINT64_C(1) << 63, i };
 	}
-	qsort(m, w->n_order, sizeof *m, by_time);
-	w->order = usk_grow(NULL, w->n_order + 1, sizeof *w->order);
+	/* Those of one moment stay in the order of events. */
+	usk_sort_rows(&m->t, w->n_order, sizeof *m / sizeof m->t);
 	for (size_t i = 0; i < w->n_order; i++) {
-		w->order[i] = m[i].event;
+		w->order[i] = (uint32_t)m[i].event;
 	}
 	free(m);
 }

@@ -192,11 +192,6 @@ static void store_both(struct usk_sweeps *s)
 static void place_events(struct usk_sweeps *s)
 {
 	const struct usk_work *w = s->w;
-	uint32_t n = w->n_order;
-	memcpy(s->event, w->order, n * sizeof *s->event);
-	for (uint32_t i = w->first[w->reference]; i < w->first[w->reference + 1]; i++) {
-		s->event[n++] = i;
-	}
 	for (uint32_t k = 0; k < w->n; k++) {
 		s->place[s->event[k]] = k;
 	}
@@ -222,7 +217,7 @@ struct usk_sweeps *usk_sweeps_begin(struct usk_work *w)
 	size_t n = (size_t)w->n + 1, clocks = w->c->n_clocks + 1;
 	s->w = w;
 	s->place = usk_grow(NULL, n, sizeof *s->place);
-	s->event = usk_grow(NULL, n, sizeof *s->event);
+	s->event = w->order;
 	s->node = usk_grow(NULL, n, sizeof *s->node);
 	s->news = usk_alloc(clocks, sizeof *s->news);
 	s->pairs_of = usk_alloc(clocks + 1, sizeof *s->pairs_of);
@@ -248,7 +243,7 @@ void usk_sweeps_end(struct usk_sweeps *s)
 		USK_FREE(s->side[i].t, s->side[i].todo, s->side[i].marks, s->side[i].look,
 			 s->side[i].pairs, s->side[i].changed);
 	}
-	USK_FREE(s->place, s->event, s->since, s->node, s->news, s->pairs_of, s->ends, s->of_event,
+	USK_FREE(s->place, s->since, s->node, s->news, s->pairs_of, s->ends, s->of_event,
 		 s->pair_at, s);
 }
 

@@ -43,8 +43,8 @@ struct usk_side {
 
 struct usk_sweeps {
 	struct usk_work *w;
-	uint32_t *place; /* by event: in the order of sweeps, the reference's behind all others */
-	uint32_t *event; /* by place */
+	uint32_t *place;	/* by event: in the order of sweeps */
+	const uint32_t *event;	/* by place: w->order */
 	struct usk_swept *node; /* by place */
 	uint32_t n_marks;	/* words of a set of places */
 	uint64_t *since;	/* places of events that were moved in this run */

@@ -154,8 +154,8 @@ struct usk_work {
 	bool *sent;	   /* it is the edge's `from` */
 	uint32_t *pair_of; /* of the edge; behind all pairs: a statement's; UINT32_MAX: neither */
 	uint32_t *owner;   /* clock */
-	uint32_t *order;   /* all but the reference's, in their approximate order of time */
-	uint32_t n_order;
+	uint32_t *order;   /* in their approximate order of time, the reference's behind all others */
+	uint32_t n_order;  /* without the reference's */
 	uint32_t *outwards;	 /* [n_clocks], by hops from the reference */
 	struct usk_rough *rough; /* [all clocks] when the reference shows its first stamp */
 	struct usk_ticks ticks;
