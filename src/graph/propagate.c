@@ -152,12 +152,6 @@ static void look(struct usk_sweeps *s, bool outwards)
 	memset(all, 0, s->n_marks * sizeof *all);
 }
 
-static void load_at(struct usk_sweeps *s, uint32_t k)
-{
-	s->side[0].t[k] = s->w->lo[s->event[k]];
-	s->side[1].t[k] = -s->w->hi[s->event[k]];
-}
-
 static void store(struct usk_side *b)
 {
 	const struct usk_sweeps *s = b->s;
@@ -220,6 +214,7 @@ struct usk_sweeps *usk_sweeps_begin(struct usk_work *w)
 	s->event = w->order;
 	s->node = usk_grow(NULL, n, sizeof *s->node);
 	s->news = usk_alloc(clocks, sizeof *s->news);
+	s->touched = usk_alloc(n, sizeof *s->touched);
 	s->pairs_of = usk_alloc(clocks + 1, sizeof *s->pairs_of);
 	s->n_marks = w->n / 64 + 1;
 	s->since = usk_alloc(s->n_marks, sizeof *s->since);
@@ -243,7 +238,7 @@ void usk_sweeps_end(struct usk_sweeps *s)
 		USK_FREE(s->side[i].t, s->side[i].todo, s->side[i].marks, s->side[i].look,
 			 s->side[i].pairs, s->side[i].changed);
 	}
-	USK_FREE(s->place, s->since, s->node, s->news, s->pairs_of, s->ends, s->of_event,
+	USK_FREE(s->place, s->since, s->node, s->news, s->touched, s->pairs_of, s->ends, s->of_event,
 		 s->pair_at, s);
 }
 
@@ -332,7 +327,7 @@ void usk_sweeps_pairs(struct usk_sweeps *s)
 
 void usk_sweeps_touch(struct usk_sweeps *s, uint32_t i)
 {
-	s->side[0].todo[s->place[i]] |= TOUCHED;
+	s->touched[s->place[i]] = true;
 }
 
 uint8_t *usk_sweeps_news(struct usk_sweeps *s, uint32_t k)
@@ -340,32 +335,37 @@ uint8_t *usk_sweeps_news(struct usk_sweeps *s, uint32_t k)
 	return &s->news[k];
 }
 
-void usk_sweeps_runs(struct usk_sweeps *s, const bool *changed)
+static void tell_runs(struct usk_side *b)
 {
-	for (uint32_t k = 0; k < s->w->n; k++) {
-		const struct usk_swept *at = &s->node[k];
-		bool other = changed[s->w->run_of[s->event[k]]];
-		for (int i = 0; i < 2 && other && at->behind != USK_NO_EVENT; i++) {
-			usk_sweep_todo(&s->side[i], k, BEHIND);
-			usk_sweep_todo(&s->side[i], at->behind, BEFORE);
+	const struct usk_sweeps *s = b->s;
+	const struct usk_work *w = s->w;
+	for (uint32_t i = 0; i + 1 < w->n; i++) {
+		if (s->changed[w->run_of[i]] && w->owner[i + 1] == w->owner[i]) {
+			usk_sweep_todo(b, s->place[i], BEHIND);
+			usk_sweep_todo(b, s->place[i + 1], BEFORE);
 		}
 	}
 }
 
-static void tell_touched(struct usk_sweeps *s)
+void usk_sweeps_runs(struct usk_sweeps *s, const bool *changed)
 {
-	for (uint32_t k = 0; k < s->w->n; k++) {
-		bool touched = s->side[0].todo[k] & TOUCHED;
-		if (touched || s->stale) {
-			load_at(s, k);
+	s->changed = changed;
+	do_both(s, tell_runs);
+}
+
+/* What was not told before, and what others know better if all is stale. */
+static void tell_touched(struct usk_side *b)
+{
+	const struct usk_sweeps *s = b->s;
+	const struct usk_work *w = s->w;
+	for (uint32_t k = 0; k < w->n; k++) {
+		if (s->touched[k] || s->stale) {
+			b->t[k] = b->upper ? -w->hi[s->event[k]] : w->lo[s->event[k]];
 		}
-		if (touched) {
-			s->side[0].todo[k] &= (uint8_t)~TOUCHED;
-			usk_sweep_moved(&s->side[0], k, TELL_ALL);
-			usk_sweep_moved(&s->side[1], k, TELL_ALL);
+		if (s->touched[k]) {
+			usk_sweep_moved(b, k, TELL_ALL);
 		}
 	}
-	s->stale = false;
 }
 
 /* So many sweeps are by time before one goes outwards. Which event's bounds cross first is an answer,
@@ -396,7 +396,9 @@ bool usk_sweeps_run(struct usk_sweeps *s)
 	 * the other side. A path has no more events than there are: so many sweeps are enough for
 	 * any, and far fewer were for all that was seen. */
 	uint32_t most = 1000 + (w->n < 100000 ? w->n : 100000) / 10;
-	tell_touched(s);
+	do_both(s, tell_touched);
+	memset(s->touched, false, w->n * sizeof *s->touched);
+	s->stale = false;
 	bool moved = true;
 	for (uint32_t round = 0; moved && w->crossed == USK_NO_EVENT; round++) {
 		moved = go_round(s, round % BY_TIME == BY_TIME - 1 ||

@@ -12,9 +12,8 @@
 #include "graph/work.h"
 
 /* What may move an event: its neighbour before, the one behind, its peer. What did not change since
- * moves nothing again. RECENT: it was moved since its pairs were marked. TOUCHED: it was moved, but
- * nobody was told yet. */
-enum { BEFORE = 1, BEHIND = 2, PEER = 4, ALL = 7, RECENT = 8, TOUCHED = 16 };
+ * moves nothing again. RECENT: it was moved since its pairs were marked. */
+enum { BEFORE = 1, BEHIND = 2, PEER = 4, ALL = 7, RECENT = 8 };
 
 /* An event, and the cell behind it. Others by their places; USK_NO_EVENT: none. What T rises by over
  * a cell is worked out whenever it is asked, as rates change often: to keep it took twice the room. */
@@ -48,6 +47,8 @@ struct usk_sweeps {
 	struct usk_swept *node; /* by place */
 	uint32_t n_marks;	/* words of a set of places */
 	uint64_t *since;	/* places of events that were moved in this run */
+	bool *touched;		/* by place: it was moved, but nobody was told yet */
+	const bool *changed;	/* by run: its slopes were, likewise */
 	bool stale;		/* what sides know of all bounds is */
 	uint32_t moved;		/* an event that the last sweep moved */
 	struct usk_side side[2];
