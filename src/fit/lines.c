@@ -31,13 +31,14 @@ struct pair {
 static struct pair steepest(const struct usk_half *hp, const struct usk_half *hq)
 {
 	struct pair best = { .any = false };
+	size_t near = 0;
 	for (size_t i = 0; i < hp->n; i++) {
 		struct usk_xy p = hp->hull[i];
 		size_t left = usk_xy_find(hq->hull, hq->n, p.x);
 		if (!left) {
 			continue;
 		}
-		struct usk_xy q = usk_hull_steepest(hq->hull, left, p);
+		struct usk_xy q = usk_hull_steepest(hq->hull, left, p, &near);
 		struct usk_slope s = usk_rise(p, q);
 		if (!best.any || usk_slope_cmp(s, best.slope) > 0) {
 			best = (struct pair){ true, s, p, q };

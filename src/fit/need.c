@@ -84,7 +84,7 @@ void usk_needing_push(struct usk_needing *g, bool ceiling, struct usk_xy p)
 	struct usk_xy *touch = &g->touch[ceiling];
 	bool any = steepest_of(need, ceiling, &s);
 	if (n && (!any || touch->x == p.x || usk_slope_cmp(usk_rise(p, *touch), s) > 0)) {
-		struct usk_xy q = usk_hull_steepest(h, n, p);
+		struct usk_xy q = usk_hull_steepest(h, n, p, &g->near[ceiling]);
 		struct usk_slope now = usk_rise(p, q);
 		if (!any || usk_slope_cmp(now, s) > 0) {
 			*(ceiling ? &need->has_hi : &need->has_lo) = true;

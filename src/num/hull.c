@@ -99,14 +99,22 @@ size_t usk_hull_touch(const struct usk_xy *h, size_t n, struct usk_slope s)
 	return i;
 }
 
-struct usk_xy usk_hull_steepest(const struct usk_xy *h, size_t n, struct usk_xy p)
+/* rise(p, h[i]) >= rise(p, h[i + 1]), by what these differ by */
+static inline bool is_top(const struct usk_xy *h, size_t i, struct usk_xy p)
 {
-	size_t i;
-	/* rise(p, h[i]) >= rise(p, h[i + 1]), by what these differ by */
-	USK_FIRST(i, 0, n - 1,
-		  (usk_i128)(h[i + 1].y - h[i].y) * (p.x - h[i].x) +
-				  ((usk_i128)p.y + h[i].y) * (h[i + 1].x - h[i].x) <=
-			  0);
+	return (usk_i128)(h[i + 1].y - h[i].y) * (p.x - h[i].x) +
+		       ((usk_i128)p.y + h[i].y) * (h[i + 1].x - h[i].x) <=
+	       0;
+}
+
+struct usk_xy usk_hull_steepest(const struct usk_xy *h, size_t n, struct usk_xy p, size_t *near)
+{
+	size_t i = *near;
+	bool again = i < n && (i + 1 == n || is_top(h, i, p)) && (!i || !is_top(h, i - 1, p));
+	if (!again) {
+		USK_FIRST(i, 0, n - 1, is_top(h, i, p));
+	}
+	*near = i;
 	return h[i];
 }
 

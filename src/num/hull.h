@@ -81,12 +81,13 @@ size_t usk_hull_touch(const struct usk_xy *h, size_t n, struct usk_slope s);
 
 /**
  * The vertex q with the largest (p.y + q.y)/(p.x - q.x), all being left of p: how much is left to
- * rise from q to p if one of them is mirrored. O(log n), n > 0.
+ * rise from q to p if one of them is mirrored. near  in: a guess at its index, any number; out: it.
+ * O(1) if the guess is right, as it mostly is for one p after the other, else O(log n); n > 0.
  *
  * Along the hull it rises and then falls: those with at least s are the q with q.y + s q.x >= s p.x
  * - p.y, a run of a concave chain's vertices. Two neighbours are equal only at the top.
  */
-struct usk_xy usk_hull_steepest(const struct usk_xy *h, size_t n, struct usk_xy p);
+struct usk_xy usk_hull_steepest(const struct usk_xy *h, size_t n, struct usk_xy p, size_t *near);
 
 static inline struct usk_slope usk_rise(struct usk_xy p, struct usk_xy q)
 {

@@ -40,6 +40,7 @@ struct extreme {
 struct link {
 	struct usk_xy *chain[2];
 	size_t n[2], cap[2];
+	size_t near[2]; /* the vertex that a steepest line leant on last */
 	bool limited;
 	struct usk_slope limit[2];
 	struct extreme top[2];
@@ -101,7 +102,7 @@ static inline void narrow(struct link *k, int side, struct usk_xy p, size_t gate
 	if (!k->n[side] || (top->leans && over(p, &top->line) >= 0)) {
 		return;
 	}
-	struct usk_xy a = usk_hull_steepest(k->chain[side], k->n[side], flip(p));
+	struct usk_xy a = usk_hull_steepest(k->chain[side], k->n[side], flip(p), &k->near[side]);
 	struct usk_slope s = { (usk_i128)p.y - a.y, (usk_i128)p.x - a.x };
 	if (top->leans || !k->limited || usk_slope_cmp(s, k->limit[side]) < 0) {
 		*top = (struct extreme){ true, { p, s }, gate };
