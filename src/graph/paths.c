@@ -41,14 +41,22 @@ static int64_t width_of(const struct usk_part *p)
 	return least;
 }
 
-/* How far a pair's clocks are from each other. By Er, one that has none is far off: nothing else
- * leads to its clocks. */
-static int64_t distance(const struct usk_work *w, const struct usk_graph_pair *p)
+/* By Er, one that has none is far off: nothing else leads to its clocks. */
+static void measure(void *ctx, size_t from, size_t to)
 {
-	if (!w->p->by_residual) {
-		return width_of(p->part);
+	struct usk_work *w = ctx;
+	for (size_t i = from; i < to; i++) {
+		const struct usk_graph_pair *p = &w->p->pair[i];
+		w->distance[i] = !w->p->by_residual ? width_of(p->part)
+				 : p->residual_ns   ? p->residual_ns
+						    : USK_TIME_MAX;
 	}
-	return p->residual_ns ? p->residual_ns : USK_TIME_MAX;
+}
+
+void usk_paths_measure(struct usk_work *w)
+{
+	w->distance = usk_grow(NULL, w->p->n_pairs + 1, sizeof *w->distance);
+	usk_parallel(w->p->n_pairs, 16, w->p->threads, measure, w);
 }
 
 struct arc {
@@ -83,7 +91,7 @@ static void put_arcs(const struct usk_work *w, struct arc *out, size_t *at)
 			put_arc(out, at, p->a, p->b,
 				(struct arc){ .pair = i,
 					      .one_way = !p->part->n[0] || !p->part->n[1],
-					      .width_ns = out ? distance(w, p) : 0 });
+					      .width_ns = w->distance[i] });
 		}
 	}
 	for (size_t i = 0; i < w->p->n_stated; i++) {
@@ -251,32 +259,52 @@ static size_t partners_least(const struct usk_work *w, const struct arcs *g)
 	return least;
 }
 
+/* A clock that may become the reference. */
+struct candidate {
+	uint32_t clock;
+	size_t disturbed;
+	struct length sum;
+};
+
+struct choice {
+	const struct usk_work *w;
+	const struct arcs *arcs;
+	struct candidate *of;
+};
+
+static void judge(void *ctx, size_t from, size_t to)
+{
+	const struct choice *x = ctx;
+	struct usk_path *path = usk_alloc(x->w->c->n_clocks, sizeof *path);
+	for (size_t i = from; i < to; i++) {
+		struct candidate *k = &x->of[i];
+		k->disturbed = brackets_of(x->w, k->clock);
+		k->sum = paths(x->w, x->arcs, k->clock, path);
+	}
+	free(path);
+}
+
 uint32_t usk_paths_reference(const struct usk_work *w)
 {
 	if (w->p->reference != USK_NO_CLOCK) {
 		return w->p->reference;
 	}
-	struct usk_path *path = usk_alloc(w->c->n_clocks, sizeof *path);
 	struct arcs g = arcs_of(w);
-	uint32_t best = USK_NO_CLOCK;
-	struct length least = { 0, 0, 0 };
-	size_t fewest = 0;
-	size_t few = partners_least(w, &g), looked = 0;
-	for (uint32_t k = 0; k < w->n_clocks && looked < 4 * CANDIDATES; k++) {
-		if (partners(&g, k) < few) {
-			continue;
+	struct candidate of[4 * CANDIDATES], *best = of;
+	size_t few = partners_least(w, &g), n = 0;
+	for (uint32_t k = 0; k < w->n_clocks && n < COUNT(of); k++) {
+		if (partners(&g, k) >= few) {
+			of[n++].clock = k;
 		}
-		looked++;
-		size_t disturbed = brackets_of(w, k);
-		struct length sum = paths(w, &g, k, path);
-		if (best == USK_NO_CLOCK || disturbed < fewest ||
-		    (disturbed == fewest && compare(&sum, &least) < 0)) {
+	}
+	usk_parallel(n, 1, w->n_clocks > CANDIDATES ? w->p->threads : 1, judge,
+		     &(struct choice){ w, &g, of });
+	for (struct candidate *k = of; k < of + n; k++) {
+		if (k->disturbed < best->disturbed ||
+		    (k->disturbed == best->disturbed && compare(&k->sum, &best->sum) < 0)) {
 			best = k;
-			least = sum;
-			fewest = disturbed;
 		}
 	}
 	arcs_free(&g);
-	free(path);
-	return best;
+	return n ? best->clock : USK_NO_CLOCK;
 }

@@ -416,6 +416,7 @@ static bool solve_by_hulls(struct usk_work *w)
 void usk_solve_island(struct usk_work *w)
 {
 	struct usk_clocks *c = w->c;
+	usk_paths_measure(w);
 	usk_conflict_begin(w);
 	if (w->p->tree) {
 		keep_tree(w);

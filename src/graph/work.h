@@ -126,6 +126,7 @@ struct usk_work {
 	uint32_t reference;
 	struct usk_calm *calm; /* by pair */
 	bool *tied;	       /* by pair: its messages count */
+	int64_t *distance;     /* by pair: the shorter ones make paths */
 	struct usk_break *brk;
 	size_t n_breaks, cap_breaks;
 	struct usk_seen *seen;
@@ -470,6 +471,8 @@ struct usk_path {
 	uint32_t hops;
 };
 
+/** How far the clocks of each pair are from each other: w->distance. Before all else. */
+void usk_paths_measure(struct usk_work *w);
 /** Clocks of the island by hops, then by number; those that no way leads to last. To be freed. */
 uint32_t *usk_paths_outwards(const struct usk_work *w, const struct usk_path *path);
 /** The reference that was asked for, or the clock that is nearest to all others. */
