@@ -153,6 +153,19 @@ static void put_all(struct placing *p, const struct usk_constraints *c)
 	}
 }
 
+/* The outermost ones lie where the next ones do. */
+static void sort_ends(void *ctx, size_t from, size_t to)
+{
+	const struct placing *p = ctx;
+	for (size_t k = from; k < to; k++) {
+		struct end *end = &p->end[p->w->first[k]];
+		size_t n = p->w->first[k + 1] - p->w->first[k];
+		qsort(end, n, sizeof *end, by_stamp);
+		end[0].x = end[1].x;
+		end[n - 1].x = end[n - 2].x;
+	}
+}
+
 static void place_events(struct usk_work *w, const struct usk_constraints *c)
 {
 	size_t all = w->n_clocks;
@@ -168,12 +181,7 @@ static void place_events(struct usk_work *w, const struct usk_constraints *c)
 	struct end *end = p.end = usk_grow(NULL, w->n + 1, sizeof *end);
 	put_all(&p, c);
 	free(p.at);
-	for (size_t k = 0; k < all; k++) {
-		uint32_t first = w->first[k], last = w->first[k + 1] - 1;
-		qsort(end + first, last + 1 - first, sizeof *end, by_stamp);
-		end[first].x = end[first + 1].x;
-		end[last].x = end[last - 1].x;
-	}
+	usk_parallel(all, 1, usk_threads(w), sort_ends, &p);
 	uint32_t *sent = usk_grow(NULL, c->n + 1, sizeof *sent);
 	w->x = usk_grow(NULL, w->n + 1, sizeof *w->x);
 	w->peer = usk_grow(NULL, w->n + 1, sizeof *w->peer);
