@@ -185,11 +185,10 @@ static void place_events(struct usk_work *w, const struct usk_constraints *c)
 	uint32_t *sent = usk_grow(NULL, c->n + 1, sizeof *sent);
 	w->x = usk_grow(NULL, w->n + 1, sizeof *w->x);
 	w->peer = usk_grow(NULL, w->n + 1, sizeof *w->peer);
-	w->wished = usk_grow(NULL, w->n + 1, sizeof *w->wished);
+	w->wished = usk_alloc(w->n + 1, sizeof *w->wished);
 	w->wish = usk_grow(NULL, c->n + 1, sizeof *w->wish);
 	w->n_wishes = 0;
 	memset(w->peer, 0xff, w->n * sizeof *w->peer);
-	memset(w->wished, 0xff, w->n * sizeof *w->wished);
 	w->sent = usk_alloc(w->n + 1, sizeof *w->sent);
 	w->pair_of = usk_grow(NULL, w->n + 1, sizeof *w->pair_of);
 	w->owner = usk_grow(NULL, w->n + 1, sizeof *w->owner);
@@ -213,8 +212,8 @@ static void place_events(struct usk_work *w, const struct usk_constraints *c)
 		} else if (e->edge != NO_EDGE && e->part == WISHED) {
 			struct usk_wish wish = { sent[e->edge], i, c->row[e->edge].early_ns,
 						 c->row[e->edge].only };
-			w->wished[i] = w->wished[wish.sent] = (uint32_t)w->n_wishes;
 			w->wish[w->n_wishes++] = wish;
+			w->wished[i] = w->wished[wish.sent] = (uint32_t)w->n_wishes;
 		}
 	}
 	free(sent);
@@ -380,13 +379,14 @@ static void cut_into_runs(struct usk_work *w)
 
 uint32_t usk_wish_end(const struct usk_work *w, uint32_t i)
 {
-	const struct usk_wish *wish = w->wished[i] == USK_NO_EVENT ? NULL : &w->wish[w->wished[i]];
-	return !wish ? USK_NO_EVENT : w->sent[i] ? wish->received : wish->sent;
+	/* Mostly there are none, and nobody looks at what is far from all else in memory. */
+	uint32_t n = w->n_wishes ? w->wished[i] : 0;
+	return !n ? USK_NO_EVENT : w->sent[i] ? w->wish[n - 1].received : w->wish[n - 1].sent;
 }
 
 int64_t usk_wish_slack(const struct usk_work *w, uint32_t i)
 {
-	return w->wish[w->wished[i]].early_ns;
+	return w->wish[w->wished[i] - 1].early_ns;
 }
 
 void usk_build_cells(struct usk_work *w)

@@ -71,9 +71,9 @@ void usk_break_everyone(struct usk_work *w, uint32_t except, usk_i128 from, usk_
 static void wish_only(struct usk_work *w, uint32_t sent, uint32_t received)
 {
 	w->peer[sent] = w->peer[received] = USK_NO_EVENT;
-	if (w->wished[sent] == USK_NO_EVENT && w->wished[received] == USK_NO_EVENT) {
-		w->wished[sent] = w->wished[received] = (uint32_t)w->n_wishes;
+	if (!w->wished[sent] && !w->wished[received]) {
 		w->wish[w->n_wishes++] = (struct usk_wish){ sent, received, 0, false };
+		w->wished[sent] = w->wished[received] = (uint32_t)w->n_wishes;
 	}
 }
 

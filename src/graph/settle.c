@@ -52,7 +52,8 @@ int64_t usk_settled(const struct usk_work *w, const int64_t *t, uint32_t i, bool
 			   asked ? w->peer[i] : USK_NO_EVENT };
 	int64_t v = t[i];
 	bool spare = wishes || !w->circles;
-	if (wishes && asked && w->wished[i] != USK_NO_EVENT && t[usk_wish_end(w, i)] != USK_NONE) {
+	uint32_t wish = wishes && asked ? usk_wish_end(w, i) : USK_NO_EVENT;
+	if (wish != USK_NO_EVENT && t[wish] != USK_NONE) {
 		int64_t u = by_wish(w, t, i, down);
 		v = down == (u < v) ? u : v;
 	}

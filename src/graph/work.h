@@ -149,7 +149,7 @@ struct usk_work {
 	uint32_t n;
 	int64_t *x;	  /* stamps */
 	uint32_t *peer;	  /* other end of the edge; USK_NO_EVENT: none */
-	uint32_t *wished; /* the wish that it is an end of; USK_NO_EVENT */
+	uint32_t *wished; /* the wish that it is an end of, from 1; 0: none */
 	struct usk_wish *wish;
 	size_t n_wishes;
 	bool *sent;	   /* it is the edge's `from` */
