@@ -363,7 +363,6 @@ static bool draw(struct usk_drawing *d, int64_t share, size_t most, const struct
 	}
 	bool good = all.n && now.n_knots <= most;
 	if (good) {
-		usk_hold_bounds(&now);
 		free(d->knot);
 		*d = now;
 	} else {
@@ -438,5 +437,6 @@ void usk_draw_knots(struct usk_drawing *d)
 		now.share = draw_near(d, &kept);
 		*d->drawn = now;
 	}
+	usk_hold_bounds(d);
 	USK_FREE(kept.wish.p, kept.at.x);
 }
