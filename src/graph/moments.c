@@ -83,7 +83,7 @@ static usk_i128 moment_of(const struct usk_work *w, uint32_t k, int64_t x)
  * clocks have theirs at the same moments, nearly, so that pairs can be compared there (pairwise.c);
  * one that is seen for a part of the time alone has more of them, at moments between.
  */
-enum { TICKS = 512, MOST_TICKS = 1 << 17, FINEST = 40 };
+enum { TICKS = 512, MOST_TICKS = 1 << 17 };
 
 static uint32_t ticks_each(const struct usk_work *w, size_t edges)
 {
@@ -111,7 +111,7 @@ static unsigned finer_of(const struct usk_work *w, uint32_t k)
 {
 	usk_i128 span = (usk_i128)w->p->span[k].last_ns - w->p->span[k].first_ns;
 	unsigned finer = 0;
-	while (finer < FINEST && span << finer <= w->ticks.length / 2) {
+	while (finer < USK_FINEST && span << finer <= w->ticks.length / 2) {
 		finer++;
 	}
 	return finer;

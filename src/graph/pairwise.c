@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A pair, by hops to the nearer one of its clocks. */
+/* A pair, by where the later one of its clocks is on the way out from the reference. */
 struct near {
-	uint32_t hops, pair;
+	uint32_t later, pair;
 };
 
 struct search {
@@ -41,6 +41,7 @@ static bool whole(const struct usk_work *w, uint32_t k)
 
 /* A tick that both clocks have, by events. */
 struct twin {
+	uint64_t moment;
 	uint32_t a, b;
 	uint32_t at; /* of the events of the pair */
 };
@@ -79,7 +80,7 @@ static size_t events_of(const struct usk_work *w, uint32_t a, uint32_t b, struct
 			ea = e > w->first[a] && w->x[e - 1] == x ? e - 1 : USK_NO_EVENT;
 		}
 		if (ea != USK_NO_EVENT) {
-			twin[n++] = (struct twin){ ea, i, own->n };
+			twin[n++] = (struct twin){ (tick - 1) << (USK_FINEST - f), ea, i, own->n };
 		}
 		if (ea != USK_NO_EVENT || edge) {
 			own->x[own->n] = w->x[i];
@@ -122,7 +123,7 @@ static void look(struct search *s, size_t n)
 		for (size_t i = 0; i < twins; i++) {
 			const struct twin *t = &twin[i];
 			struct usk_pairwise *f = &s->found[n][s->n[n]++];
-			*f = (struct usk_pairwise){ t->a, t->b, -USK_INF, USK_INF };
+			*f = (struct usk_pairwise){ t->moment, t->a, t->b, -USK_INF, USK_INF };
 			if (own.lo[t->at] <= -USK_INF ||
 			    !apart(ra, own.lo[t->at], w->x[t->a], false, &f->least)) {
 				f->least = -USK_INF;
@@ -149,28 +150,50 @@ static void look_at(void *ctx, size_t from, size_t to)
 /* ---- all of them -------------------------------------------------------------------------------
  */
 
-/* Pairs of calm clocks one of which is nearer to the reference, by how near it is: from two that
- * are equally near no way leads on. */
+/* Pairs of calm clocks one of which is nearer to the reference: from two that are equally near no
+ * way leads on. */
 static size_t pairs_of(const struct usk_work *w, struct near *out)
 {
 	struct usk_path *path = usk_alloc(w->n_clocks, sizeof *path);
 	bool *calm = usk_alloc(w->n_clocks, sizeof *calm);
+	uint32_t *rank = usk_alloc(w->n_clocks, sizeof *rank);
 	size_t n = 0;
 	usk_paths_of(w, w->reference, path);
 	for (uint32_t k = 0; k < w->n_clocks; k++) {
 		calm[k] = k != w->reference && path[k].reached && whole(w, k);
+		rank[w->outwards[k]] = k;
 	}
 	for (uint32_t i = 0; i < w->p->n_pairs; i++) {
 		const struct usk_graph_pair *p = &w->p->pair[i];
 		uint32_t a = path[p->a].hops, b = path[p->b].hops;
 		if (w->tied[i] && calm[p->a] && calm[p->b] && a != b) {
-			out[n++] = (struct near){ a < b ? a : b, i };
+			a = rank[p->a];
+			b = rank[p->b];
+			out[n++] = (struct near){ a > b ? a : b, i };
 		}
 	}
-	usk_sort(out, n, sizeof *out, KEYS(BY(near, hops), BY(near, pair)));
-	free(path);
-	free(calm);
+	usk_sort(out, n, sizeof *out, KEYS(BY(near, later), BY(near, pair)));
+	USK_FREE(path, calm, rank);
 	return n;
+}
+
+/* Moment by moment, as no pair compares two of them: so what is compared lies side by side. */
+static void put_in_order(struct usk_work *w, const struct search *s, size_t n, size_t all)
+{
+	uint64_t *row = usk_grow(NULL, 2 * all + 1, sizeof *row), *end = row;
+	for (size_t i = 0; i < n; i++) {
+		for (size_t k = 0; k < s->n[i]; k++) {
+			*end++ = s->found[i][k].moment;
+			*end++ = (uint64_t)i << 32 | k;
+		}
+	}
+	usk_sort_rows(row, all, 2);
+	w->pairwise = usk_grow(NULL, all + 1, sizeof *w->pairwise);
+	for (w->n_pairwise = 0; w->n_pairwise < all; w->n_pairwise++) {
+		uint64_t at = row[2 * w->n_pairwise + 1];
+		w->pairwise[w->n_pairwise] = s->found[at >> 32][at & UINT32_MAX];
+	}
+	free(row);
 }
 
 void usk_pairwise_find(struct usk_work *w)
@@ -188,11 +211,8 @@ void usk_pairwise_find(struct usk_work *w)
 	for (size_t i = 0; i < n; i++) {
 		all += s.n[i];
 	}
-	w->pairwise = usk_grow(NULL, all + 1, sizeof *w->pairwise);
+	put_in_order(w, &s, n, all);
 	for (size_t i = 0; i < n; i++) {
-		for (size_t k = 0; k < s.n[i]; k++) {
-			w->pairwise[w->n_pairwise++] = s.found[i][k];
-		}
 		free(s.found[i]);
 	}
 	USK_FREE(s.found, s.n, pair);

@@ -224,6 +224,7 @@ struct usk_sweeps *usk_sweeps_begin(struct usk_work *w)
 		s->side[i].todo = usk_grow(NULL, n, sizeof *s->side[i].todo);
 		s->side[i].marks = usk_alloc(s->n_marks, sizeof *s->side[i].marks);
 		s->side[i].look = usk_alloc(s->n_marks, sizeof *s->side[i].look);
+		s->side[i].recent = usk_alloc(s->n_marks, sizeof *s->side[i].recent);
 		s->side[i].changed = usk_alloc(clocks, sizeof *s->side[i].changed);
 	}
 	place_events(s);
@@ -236,10 +237,10 @@ void usk_sweeps_end(struct usk_sweeps *s)
 {
 	for (int i = 0; i < 2; i++) {
 		USK_FREE(s->side[i].t, s->side[i].todo, s->side[i].marks, s->side[i].look,
-			 s->side[i].pairs, s->side[i].changed);
+			 s->side[i].recent, s->side[i].pairs, s->side[i].changed);
 	}
-	USK_FREE(s->place, s->since, s->node, s->news, s->touched, s->pairs_of, s->ends, s->of_event,
-		 s->pair_at, s);
+	USK_FREE(s->place, s->since, s->node, s->news, s->touched, s->pairs_of, s->by_clock,
+		 s->of_event, s->pair_at, s);
 }
 
 void usk_sweeps_all(struct usk_sweeps *s)
@@ -250,7 +251,8 @@ void usk_sweeps_all(struct usk_sweeps *s)
 	memset(s->pairs_of, 0, (w->n_clocks + 2) * sizeof *s->pairs_of);
 	for (int i = 0; i < 2; i++) {
 		struct usk_side *b = &s->side[i];
-		memset(b->todo, RECENT, w->n);
+		memset(b->todo, 0, w->n);
+		memset(b->recent, 0xff, s->n_marks * sizeof *b->recent);
 		memset(b->look, 0xff, s->n_marks * sizeof *b->look);
 		for (uint32_t k = 0; k < w->n_order; k++) {
 			usk_sweep_todo(b, k, ALL);
@@ -264,13 +266,12 @@ static uint32_t later(const struct usk_work *w, const uint32_t *rank, const stru
 	return a > b ? a : b;
 }
 
-/* w->pairwise by the later one of its two clocks. */
-static void sort_pairs(struct usk_sweeps *s)
+/* Which pairs are to be looked at when a clock is, and of which places they are. */
+static void place_pairs(struct usk_sweeps *s)
 {
 	struct usk_work *w = s->w;
 	uint32_t *rank = usk_alloc(w->n_clocks, sizeof *rank);
-	struct usk_pairwise *sorted = usk_grow(NULL, w->n_pairwise + 1, sizeof *sorted);
-	s->ends = usk_grow(NULL, w->n_pairwise + 1, sizeof *s->ends);
+	s->by_clock = usk_grow(NULL, w->n_pairwise + 1, sizeof *s->by_clock);
 	for (uint32_t n = 0; n < w->n_clocks; n++) {
 		rank[w->outwards[n]] = n;
 	}
@@ -280,15 +281,12 @@ static void sort_pairs(struct usk_sweeps *s)
 	for (size_t n = 0; n < w->n_clocks; n++) {
 		s->pairs_of[n + 2] += s->pairs_of[n + 1];
 	}
-	for (size_t i = 0; i < w->n_pairwise; i++) {
-		const struct usk_pairwise *p = &w->pairwise[i];
-		size_t at = s->pairs_of[later(w, rank, p) + 1]++;
-		sorted[at] = *p;
-		s->ends[at].a = s->place[p->a];
-		s->ends[at].b = s->place[p->b];
+	for (uint32_t i = 0; i < w->n_pairwise; i++) {
+		struct usk_pairwise *p = &w->pairwise[i];
+		s->by_clock[s->pairs_of[later(w, rank, p) + 1]++] = i;
+		p->a = s->place[p->a];
+		p->b = s->place[p->b];
 	}
-	free(w->pairwise);
-	w->pairwise = sorted;
 	free(rank);
 }
 
@@ -300,28 +298,25 @@ static void list_pairs(struct usk_sweeps *s)
 	s->pair_at = usk_grow(NULL, 2 * pairs + 1, sizeof *s->pair_at);
 	s->n_pair_marks = (uint32_t)(pairs / 64 + 1);
 	for (size_t i = 0; i < pairs; i++) {
-		at[s->ends[i].a + 2]++;
-		at[s->ends[i].b + 2]++;
+		at[s->w->pairwise[i].a + 2]++;
+		at[s->w->pairwise[i].b + 2]++;
 	}
 	for (size_t k = 0; k < n; k++) {
 		at[k + 2] += at[k + 1];
 	}
 	for (uint32_t i = 0; i < pairs; i++) {
-		s->pair_at[at[s->ends[i].a + 1]++] = i;
-		s->pair_at[at[s->ends[i].b + 1]++] = i;
+		s->pair_at[at[s->w->pairwise[i].a + 1]++] = i;
+		s->pair_at[at[s->w->pairwise[i].b + 1]++] = i;
 	}
 }
 
 void usk_sweeps_pairs(struct usk_sweeps *s)
 {
-	sort_pairs(s);
+	place_pairs(s);
 	list_pairs(s);
 	for (int i = 0; i < 2; i++) {
 		s->side[i].pairs = usk_alloc(s->n_pair_marks, sizeof *s->side[i].pairs);
-	}
-	for (uint32_t k = 0; k < s->w->n; k++) {
-		s->side[0].todo[k] |= RECENT;
-		s->side[1].todo[k] |= RECENT;
+		memset(s->side[i].recent, 0xff, s->n_marks * sizeof *s->side[i].recent);
 	}
 }
 

@@ -73,13 +73,10 @@ static inline void visit_back(struct usk_side *b, uint32_t k)
 	}
 }
 
-/* What pair i says of the bounds of both its events. */
-static inline void compare(struct usk_side *b, size_t i)
+/* What a pair says of the bounds of both its events. */
+static inline void compare(struct usk_side *b, const struct usk_pairwise *p)
 {
-	const struct usk_sweeps *s = b->s;
-	const struct usk_pairwise *p = &s->w->pairwise[i];
-	uint32_t from = b->upper ? s->ends[i].b : s->ends[i].a;
-	uint32_t to = b->upper ? s->ends[i].a : s->ends[i].b;
+	uint32_t from = b->upper ? p->b : p->a, to = b->upper ? p->a : p->b;
 	pass(b, from, to, p->least, TELL_ALL);
 	pass(b, to, from, -p->most, TELL_ALL);
 }
@@ -110,9 +107,10 @@ void usk_sweep_outwards(struct usk_side *b)
 	for (size_t n = 0; n < w->n_clocks; n++) {
 		uint32_t k = w->outwards[n];
 		for (size_t i = s->pairs_of[n]; i < s->pairs_of[n + 1]; i++) {
-			uint8_t todo = b->todo[s->ends[i].a] | b->todo[s->ends[i].b];
-			if (todo & RECENT || usk_is_marked(b->pairs, (uint32_t)i)) {
-				compare(b, i);
+			const struct usk_pairwise *p = &w->pairwise[s->by_clock[i]];
+			if (usk_is_marked(b->recent, p->a) || usk_is_marked(b->recent, p->b) ||
+			    usk_is_marked(b->pairs, s->by_clock[i])) {
+				compare(b, p);
 			}
 		}
 		for (uint32_t i = w->first[k]; i < w->first[k + 1] && k != w->reference; i++) {
@@ -155,8 +153,8 @@ static void fold(struct usk_side *b, const struct usk_fold *f)
 static inline void mark_pairs(struct usk_side *b, uint32_t k)
 {
 	const struct usk_sweeps *s = b->s;
-	if (b->todo[k] & RECENT) {
-		b->todo[k] &= (uint8_t)~RECENT;
+	if (usk_is_marked(b->recent, k)) {
+		usk_unmark(b->recent, k);
 		for (uint32_t n = s->of_event[k]; n < s->of_event[k + 1]; n++) {
 			usk_mark(b->pairs, s->pair_at[n]);
 		}
@@ -165,9 +163,10 @@ static inline void mark_pairs(struct usk_side *b, uint32_t k)
 
 static inline void compare_marked(struct usk_side *b, uint32_t i)
 {
-	compare(b, i);
-	mark_pairs(b, b->s->ends[i].a);
-	mark_pairs(b, b->s->ends[i].b);
+	const struct usk_pairwise *p = &b->s->w->pairwise[i];
+	compare(b, p);
+	mark_pairs(b, p->a);
+	mark_pairs(b, p->b);
 	/* What it says of the one leaves nothing to say of the other. */
 	usk_unmark(b->pairs, i);
 }
@@ -176,7 +175,7 @@ static inline void compare_marked(struct usk_side *b, uint32_t i)
 static void compare_pairs(struct usk_side *b)
 {
 	const struct usk_sweeps *s = b->s;
-	for (uint32_t k = 0; k < s->w->n; k++) {
+	for (uint32_t k = 0; (k = usk_next_mark(b->recent, s->n_marks, k)) < s->w->n; k++) {
 		mark_pairs(b, k);
 	}
 	for (uint32_t i = 0; (i = usk_next_mark(b->pairs, s->n_pair_marks, i)) != USK_NO_MARK;

@@ -12,8 +12,8 @@
 #include "graph/work.h"
 
 /* What may move an event: its neighbour before, the one behind, its peer. What did not change since
- * moves nothing again. RECENT: it was moved since its pairs were marked. */
-enum { BEFORE = 1, BEHIND = 2, PEER = 4, ALL = 7, RECENT = 8 };
+ * moves nothing again. */
+enum { BEFORE = 1, BEHIND = 2, PEER = 4, ALL = 7 };
 
 /* An event, and the cell behind it. Others by their places; USK_NO_EVENT: none. What T rises by over
  * a cell is worked out whenever it is asked, as rates change often: to keep it took twice the room. */
@@ -30,10 +30,11 @@ enum { USK_MOST_SWEPT_RUNS = 1 << 29 };
 struct usk_side {
 	struct usk_sweeps *s;
 	bool upper;
-	usk_i128 *t;	 /* -USK_INF: none */
-	uint8_t *todo;	 /* by place, as all that follows */
-	uint64_t *marks; /* who has something to do */
-	uint64_t *look;	 /* who was moved since bounds were last seen not to cross */
+	usk_i128 *t;	  /* -USK_INF: none */
+	uint8_t *todo;	  /* by place, as all that follows */
+	uint64_t *marks;  /* who has something to do */
+	uint64_t *look;	  /* who was moved since bounds were last seen not to cross */
+	uint64_t *recent; /* who was moved since his pairs were marked */
 	uint64_t *
 		pairs; /* of w->pairwise those with an event that was moved since they were compared */
 	bool *changed; /* by clock: a bound of it was */
@@ -52,11 +53,9 @@ struct usk_sweeps {
 	bool stale;		/* what sides know of all bounds is */
 	uint32_t moved;		/* an event that the last sweep moved */
 	struct usk_side side[2];
-	uint8_t *news;	  /* by clock: whom its bounds are news to */
-	size_t *pairs_of; /* [n_clocks + 1] by clock outwards: w->pairwise with those before it */
-	struct {
-		uint32_t a, b;
-	} * ends; /* of w->pairwise, by place: most of them say nothing new */
+	uint8_t *news; /* by clock: whom its bounds are news to */
+	size_t *pairs_of; /* [n_clocks + 1] by clock outwards: where those with it and those before begin */
+	uint32_t *by_clock; /* of w->pairwise, the events of which are places here */
 	uint32_t n_pair_marks;
 	uint32_t *of_event; /* [n + 1] by place: where its pairs begin in pair_at */
 	uint32_t *pair_at;
@@ -100,7 +99,7 @@ static inline void usk_sweep_moved(struct usk_side *b, uint32_t k, unsigned tell
 {
 	const struct usk_swept *at = &b->s->node[k];
 	b->moved = true;
-	b->todo[k] |= RECENT;
+	usk_mark(b->recent, k);
 	usk_mark(b->look, k);
 	if (tell & TELL_BEFORE && at->before != USK_NO_EVENT) {
 		usk_sweep_todo(b, at->before, BEHIND);

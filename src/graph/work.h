@@ -80,6 +80,7 @@ struct usk_ticks {
 
 /* T of event b is over that of a by so much: what their pair says by its own rates. */
 struct usk_pairwise {
+	uint64_t moment; /* at which both are, in ticks that were halved as often as any can be */
 	uint32_t a, b;
 	usk_i128 least, most;
 };
@@ -155,8 +156,8 @@ struct usk_work {
 	bool *sent;	   /* it is the edge's `from` */
 	uint32_t *pair_of; /* of the edge; behind all pairs: a statement's; UINT32_MAX: neither */
 	uint32_t *owner;   /* clock */
-	uint32_t *order;   /* in their approximate order of time, the reference's behind all others */
-	uint32_t n_order;  /* without the reference's */
+	uint32_t *order; /* in their approximate order of time, the reference's behind all others */
+	uint32_t n_order;	 /* without the reference's */
 	uint32_t *outwards;	 /* [n_clocks], by hops from the reference */
 	struct usk_rough *rough; /* [all clocks] when the reference shows its first stamp */
 	struct usk_ticks ticks;
@@ -252,6 +253,7 @@ struct usk_ticks_of {
 	uint64_t begin, end;
 	unsigned finer;
 };
+enum { USK_FINEST = 40 }; /* no more often */
 
 /** What clocks show when: w->rough, w->ticks, as many as there is room for among so many edges. */
 void usk_moments(struct usk_work *w, size_t edges);
@@ -282,7 +284,7 @@ void usk_sweeps_all(struct usk_sweeps *s);
 bool usk_sweeps_run(struct usk_sweeps *s);
 /** Bounds of an event were narrowed. Several threads may say so, each of events of its own. */
 void usk_sweeps_touch(struct usk_sweeps *s, uint32_t i);
-/** w->pairwise was found: it is sorted. */
+/** w->pairwise was found: its events become places. */
 void usk_sweeps_pairs(struct usk_sweeps *s);
 /** Slopes of these runs were narrowed. */
 void usk_sweeps_runs(struct usk_sweeps *s, const bool *changed);
@@ -319,7 +321,8 @@ bool usk_bounds_alone(struct usk_work *w, uint32_t events);
 /* ---- pairwise.c ---------------------------------------------------------------------------------
  */
 
-/** What pairs say by their own rates of their clocks at one moment: w->pairwise, nearest first. */
+/** What pairs say by their own rates of their clocks at one moment: w->pairwise, moment by moment, of
+ * each from the reference outwards. */
 void usk_pairwise_find(struct usk_work *w);
 
 /* ---- straight.c ---------------------------------------------------------------------------------
