@@ -196,11 +196,48 @@ static void test_value_and_touch(void **state)
 	}
 }
 
+/* Whatever is guessed, and wherever the point before was. */
+static void test_steepest(void **state)
+{
+	(void)state;
+	for (uint64_t seed = case_first(3000); seed < case_end(3000); seed++) {
+		struct seeded c = { seed };
+		struct usk_rng r;
+		usk_rng_seed(&r, seed);
+		struct usk_xy p[40], h[40];
+		size_t n = 1 + usk_rng_below(&r, COUNT(p)), near = usk_rng_below(&r, COUNT(p));
+		for (size_t i = 0; i < n; i++) {
+			p[i] = (struct usk_xy){ (int64_t)usk_rng_below(&r, 100),
+						(int64_t)usk_rng_below(&r, 1000) };
+		}
+		usk_xy_sort(p, n);
+		size_t k = usk_hull_of_sorted(p, n, h);
+		mpq_t v, best;
+		mpq_inits(v, best, NULL);
+		for (int more = 0; more < 4; more++) {
+			struct usk_xy q = { h[k - 1].x + 1 + (int64_t)usk_rng_below(&r, 100),
+					    (int64_t)usk_rng_below(&r, 2001) - 1000 };
+			size_t want = 0;
+			for (size_t i = 0; i < k; i++) {
+				oracle_set(v, q.y + h[i].y, q.x - h[i].x);
+				if (!i || mpq_cmp(v, best) > 0) {
+					mpq_set(best, v);
+					want = i;
+				}
+			}
+			struct usk_xy got = usk_hull_steepest(h, k, q, &near);
+			CHECK(near == want && got.x == h[want].x && got.y == h[want].y, &c);
+		}
+		mpq_clears(v, best, NULL);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_hull_of_sorted),
 		cmocka_unit_test(test_value_and_touch),
+		cmocka_unit_test(test_steepest),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
