@@ -197,11 +197,22 @@ static uint32_t cases_of(size_t events)
 	return (uint32_t)usk_clamp(CASE_WORK / (events + 1), LEAST_CASES, MOST_CASES);
 }
 
+/* For cases of any of these clocks, one after the other. */
+static usk_i128 *room_for(const struct usk_work *w, size_t from, size_t to)
+{
+	size_t most = 0;
+	for (size_t k = from; k < to; k++) {
+		size_t n = w->first[k + 1] - w->first[k];
+		most = n > most ? n : most;
+	}
+	return usk_grow(NULL, 4 * most + 4, sizeof(usk_i128));
+}
+
 /* false: nothing is narrower than before. */
-static bool split_clock(struct usk_work *w, struct usk_sweeps *sweeps, uint32_t k, uint32_t cases)
+static bool split_clock(struct usk_work *w, struct usk_sweeps *sweeps, uint32_t k, uint32_t cases,
+			usk_i128 *room)
 {
 	size_t n = w->first[k + 1] - w->first[k];
-	usk_i128 *room = usk_grow(NULL, 4 * n + 4, sizeof *room);
 	struct split s = { w, sweeps, 0, 0, room, room + n, room + 2 * n, room + 3 * n };
 	bool any = false;
 	for (s.from = w->first[k]; s.from < w->first[k + 1]; s.from = s.to) {
@@ -213,7 +224,6 @@ static bool split_clock(struct usk_work *w, struct usk_sweeps *sweeps, uint32_t 
 			any = split_run(&s, r, cases) || any;
 		}
 	}
-	free(room);
 	return any;
 }
 
@@ -231,18 +241,21 @@ static void turn_clocks(void *ctx, size_t from, size_t to)
 {
 	struct turn *t = ctx;
 	const uint8_t mine = t->split ? USK_NEWS_TO_CASES : USK_NEWS_TO_RATES;
+	const uint32_t cases = cases_of(t->w->n * t->w->share);
+	usk_i128 *room = t->split ? room_for(t->w, from, to) : NULL;
 	for (uint32_t k = (uint32_t)from; k < to; k++) {
 		uint8_t *news = usk_sweeps_news(t->sweeps, k);
 		if (k == t->w->reference || !(*news & mine)) {
 			continue;
 		}
 		*news &= (uint8_t)~mine;
-		if (t->split && split_clock(t->w, t->sweeps, k, cases_of(t->w->n * t->w->share))) {
+		if (t->split && split_clock(t->w, t->sweeps, k, cases, room)) {
 			*news = USK_NEWS_TO_ALL;
 		} else if (!t->split && rates_of_clock(t->w, k)) {
 			*news |= USK_NEWS_TO_CASES;
 		}
 	}
+	free(room);
 }
 
 /* Slopes from rates. false: a run has no rate left, w->torn. */
@@ -268,8 +281,9 @@ static bool take_rates(struct usk_work *w, struct usk_sweeps *sweeps)
 
 static bool turn(struct usk_work *w, struct usk_sweeps *sweeps, bool split)
 {
+	enum { STRETCHES = 64 };
 	struct turn t = { w, sweeps, split };
-	usk_parallel(w->n_clocks, 1, usk_threads(w), turn_clocks, &t);
+	usk_parallel(w->n_clocks, w->n_clocks / STRETCHES + 1, usk_threads(w), turn_clocks, &t);
 	return take_rates(w, sweeps);
 }
 
@@ -356,11 +370,13 @@ bool usk_solve_bounds(struct usk_work *w, bool split)
 bool usk_bounds_alone(struct usk_work *w, uint32_t events)
 {
 	const struct usk_run *r = w->run;
+	usk_i128 *room = room_for(w, 0, 1);
 	for (int round = 0; round < LEAST_SPLITS && r->least_e12 <= r->most_e12; round++) {
 		rates_of_clock(w, 0);
 		if (r->least_e12 <= r->most_e12) {
-			split_clock(w, NULL, 0, cases_of(events));
+			split_clock(w, NULL, 0, cases_of(events), room);
 		}
 	}
+	free(room);
 	return r->least_e12 <= r->most_e12;
 }
