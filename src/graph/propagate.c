@@ -348,7 +348,7 @@ void usk_sweeps_runs(struct usk_sweeps *s, const bool *changed)
 	do_both(s, tell_runs);
 }
 
-/* What was not told before, and what others know better if all is stale. */
+/* Bounds that others narrowed: of all events if what sides know is stale. */
 static void tell_touched(struct usk_side *b)
 {
 	const struct usk_sweeps *s = b->s;

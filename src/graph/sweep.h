@@ -34,7 +34,7 @@ struct usk_side {
 	uint8_t *todo;	  /* by place, as all that follows */
 	uint64_t *marks;  /* who has something to do */
 	uint64_t *look;	  /* who was moved since bounds were last seen not to cross */
-	uint64_t *recent; /* who was moved since his pairs were marked */
+	uint64_t *recent; /* who was moved since its pairs were marked */
 	uint64_t *
 		pairs; /* of w->pairwise those with an event that was moved since they were compared */
 	bool *changed; /* by clock: a bound of it was */
@@ -53,9 +53,10 @@ struct usk_sweeps {
 	bool stale;		/* what sides know of all bounds is */
 	uint32_t moved;		/* an event that the last sweep moved */
 	struct usk_side side[2];
-	uint8_t *news; /* by clock: whom its bounds are news to */
-	size_t *pairs_of; /* [n_clocks + 1] by clock outwards: where those with it and those before begin */
-	uint32_t *by_clock; /* of w->pairwise, the events of which are places here */
+	uint8_t *news;	  /* by clock: whom its bounds are news to */
+	size_t *pairs_of; /* [n_clocks + 1] by clock outwards: where those with it and others before it
+			       begin in by_clock */
+	uint32_t *by_clock; /* numbers of w->pairwise, whose events are places here */
 	uint32_t n_pair_marks;
 	uint32_t *of_event; /* [n + 1] by place: where its pairs begin in pair_at */
 	uint32_t *pair_at;
