@@ -29,9 +29,9 @@ static void add_clash(struct usk_audit *a, const struct usk_clash *x)
 static void clash_of(struct usk_audit *a, const struct usk_leads *w, const struct worst *x)
 {
 	struct usk_clash c = { .gap_ns = usk_saturate(usk_floor_div(x->gap, USK_E12)) };
-	uint32_t from = usk_leads_back(w, w->at[x->claim], !x->early, &c.link, &c.n_links);
-	c.low = x->early ? w->lo[from].claim : x->claim;
-	c.high = x->early ? x->claim : w->hi[from].claim;
+	uint32_t from = usk_leads_back(w, x->claim, !x->early, &c.link, &c.n_links);
+	c.low = x->early ? from : x->claim;
+	c.high = x->early ? x->claim : from;
 	add_clash(a, &c);
 }
 

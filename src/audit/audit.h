@@ -56,7 +56,8 @@ struct usk_tested {
 	int64_t lo_ns, hi_ns;
 };
 
-/* A step of the way between two claims: a message, or a stretch of a clock. */
+/* A step of the way between two claims: a message, or a stretch of a clock; that is one stamp where
+ * two others meet there, and takes for granted that the clock showed it once. */
 struct usk_link {
 	uint32_t message; /* UINT32_MAX: a stretch */
 	uint32_t clock;

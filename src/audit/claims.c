@@ -342,10 +342,12 @@ static const struct format *format_of(const struct usk_csv_line *line, struct fi
 	return NULL;
 }
 
-/* Banners of logs, and comments. */
-static bool says_nothing(const struct usk_csv_line *line)
+/* Comments, and banners of logs; a clock's name may begin as these do. */
+static bool says_nothing(const struct format *is, const struct usk_csv_line *line)
 {
-	return !line->n || *line->text == '=' || *line->text == '#' || *line->text == ' ';
+	bool csv = is && is->csv;
+	return !line->n || *line->text == '#' ||
+	       (!csv && (*line->text == '=' || *line->text == ' '));
 }
 
 static enum usk_status unknown(const struct reading *r, const struct format *is,
@@ -392,7 +394,7 @@ static enum usk_status read_lines(struct usk_input *in, struct reading *r, struc
 		if (status || (!line.n && !line.n_end)) {
 			return status;
 		}
-		if (says_nothing(&line)) {
+		if (says_nothing(*is, &line)) {
 			continue;
 		}
 		bool first = !*is;

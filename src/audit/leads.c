@@ -255,6 +255,20 @@ static void add_link(const struct usk_leads *w, const struct usk_lead *way, uint
 	(*link)[(*n)++] = x;
 }
 
+/* Two of its facts meet at one stamp, which a clock that was set back showed twice. */
+static void add_meeting(const struct usk_leads *w, uint32_t event, struct usk_link **link,
+			size_t *n, size_t *cap)
+{
+	*link = usk_room(*link, *n, cap, sizeof **link);
+	(*link)[(*n)++] =
+		(struct usk_link){ UINT32_MAX, w->owner[event], w->x[event], w->x[event] };
+}
+
+static bool is_stretch(const struct usk_link *x)
+{
+	return x->message == UINT32_MAX;
+}
+
 static void turn(struct usk_link *link, size_t n)
 {
 	for (size_t i = 0; i + 1 < n - i; i++) {
@@ -264,20 +278,36 @@ static void turn(struct usk_link *link, size_t n)
 	}
 }
 
-uint32_t usk_leads_back(const struct usk_leads *w, uint32_t event, bool upper,
+/* Does who claims it answer for the clock of its stamp, too? */
+static bool is_own(const struct usk_leads *w, uint32_t claim)
+{
+	return w->a->claim[claim].by == w->a->claim[claim].clock;
+}
+
+uint32_t usk_leads_back(const struct usk_leads *w, uint32_t claim, bool upper,
 			struct usk_link **link, size_t *n_links)
 {
 	const struct usk_lead *way = upper ? w->hi : w->lo;
+	uint32_t event = w->at[claim];
+	bool answered = is_own(w, claim); /* for the clock at this event, by a fact before */
 	size_t cap = 0;
 	*link = NULL;
 	*n_links = 0;
 	for (; way[event].from != USK_HERE; event = way[event].from) {
+		bool stretch = way[event].message == UINT32_MAX;
+		if (!stretch && !answered) {
+			add_meeting(w, event, link, n_links, &cap);
+		}
 		add_link(w, &way[event], event, link, n_links, &cap);
+		answered = stretch;
+	}
+	if (!answered && !is_own(w, way[event].claim)) {
+		add_meeting(w, event, link, n_links, &cap);
 	}
 	if (!upper) {
 		turn(*link, *n_links);
 	}
-	return event;
+	return way[event].claim;
 }
 
 /* ---- messages that contradict each other ------------------------------------------------------
@@ -310,6 +340,9 @@ static void take_circle(struct usk_leads *w, uint32_t start, struct usk_clash *o
 	do {
 		const struct usk_lead *way = &w->hi[e];
 		bool cell = way->message == UINT32_MAX;
+		if (!cell && out->n_links && !is_stretch(&out->link[out->n_links - 1])) {
+			add_meeting(w, e, &out->link, &out->n_links, &cap);
+		}
 		sum += cell ? drift(w, way->from, e) : -least(w, way->message);
 		add_link(w, way, e, &out->link, &out->n_links, &cap);
 		if (cell) {
@@ -319,7 +352,12 @@ static void take_circle(struct usk_leads *w, uint32_t start, struct usk_clash *o
 		e = way->from;
 	} while (e != start);
 	for (size_t i = 0; i < out->n_links && !stretch; i++) {
-		w->dropped[out->link[i].message] = true;
+		if (!is_stretch(&out->link[i])) {
+			w->dropped[out->link[i].message] = true;
+		}
+	}
+	if (!is_stretch(&out->link[0]) && !is_stretch(&out->link[out->n_links - 1])) {
+		add_meeting(w, start, &out->link, &out->n_links, &cap);
 	}
 	out->gap_ns = usk_saturate(usk_floor_div(-sum, USK_E12));
 }

@@ -40,8 +40,8 @@ void usk_leads_clear(struct usk_leads *w);
 void usk_leads_claim(struct usk_leads *w, uint32_t claim);
 /** Lead all bounds as far as they go. */
 void usk_leads_settle(struct usk_leads *w);
-/** The steps that a bound came by, in order of time; the event that it began at. */
-uint32_t usk_leads_back(const struct usk_leads *w, uint32_t event, bool upper,
+/** The steps that the bound at a claim's event came by, in order of time; the claim it began with. */
+uint32_t usk_leads_back(const struct usk_leads *w, uint32_t claim, bool upper,
 			struct usk_link **link, size_t *n_links);
 /** Messages and stretches that cannot all be true, whatever is claimed: out, and nothing leads
  * along its stretches, or over its messages if it has none, from now on. false: there is none. */

@@ -115,15 +115,54 @@ static void read_file(struct auditing *x, uint32_t file)
 	free(damage);
 }
 
+/* A clock that was set is audited before that and after it apart: so a stretch of time is one of
+ * claims, too. Where its ends are by other clocks than the reference, their messages tell. */
+static void leave_out_others(struct auditing *x)
+{
+	struct usk_claims *c = &x->claims;
+	int64_t *first = kept(usk_grow(NULL, c->n_names + 1, sizeof *first));
+	int64_t *last = kept(usk_grow(NULL, c->n_names + 1, sizeof *last));
+	size_t n = 0;
+	for (size_t k = 0; k < c->n_names; k++) {
+		first[k] = INT64_MAX;
+		last[k] = INT64_MIN;
+	}
+	for (size_t i = 0; i < 2 * x->n_msgs; i++) {
+		const struct usk_msg *m = &x->msg[i / 2];
+		uint32_t k = i % 2 ? m->to : m->from;
+		int64_t at = i % 2 ? m->received_ns : m->sent_ns;
+		first[k] = at < first[k] ? at : first[k];
+		last[k] = at > last[k] ? at : last[k];
+	}
+	for (size_t i = 0; i < c->n; i++) {
+		const struct usk_claim *y = &c->row[i];
+		if (y->at_ns >= first[y->clock] && y->at_ns <= last[y->clock]) {
+			c->row[n++] = *y;
+		}
+	}
+	say(x->args,
+	    "unskew: note: %s of %s claims are not used: they lie outside of what "
+	    "--from and --to leave of their clocks' messages",
+	    unit_count(c->n - n).s, unit_count(c->n).s);
+	c->n = n;
+}
+
 static void read_claims(struct auditing *x)
 {
+	bool some = args_given(x->args, "from") || args_given(x->args, "to");
 	x->file = args_list(x->args, "claims", &x->n_files);
 	if (!x->n_files) {
 		say_usage("audit needs claims: --claims [NAME=]FILE");
 	}
+	if (some && !args_operands(x->args)) {
+		say_usage("--from and --to are times of the reference, which takes traces to tell");
+	}
 	read_traces(x);
 	for (uint32_t i = 0; i < x->n_files; i++) {
 		read_file(x, i);
+	}
+	if (some) {
+		leave_out_others(x);
 	}
 }
 
@@ -246,6 +285,11 @@ static void say_link(const struct auditing *x, const struct usk_link *l)
 		return;
 	}
 	usk_i128 d = (usk_i128)l->to_ns - l->from_ns;
+	if (!d) {
+		printf("   %s showed %s once only, if it was not set back.\n", name_of(x, l->clock),
+		       unit_seconds(l->from_ns).s);
+		return;
+	}
 	printf("   From %s to %s, %s, %s gains or loses at most %s.\n", unit_seconds(l->from_ns).s,
 	       unit_seconds(l->to_ns).s, unit_span(usk_saturate(d)).s, name_of(x, l->clock),
 	       unit_bound(usk_saturate(usk_ceil_div(d * x->audit.max_skew_e12, 1000000000000))).s);

@@ -171,3 +171,55 @@ $ printf '2017-08-31 16:27:19 10.30.121.252 4.611e-06 3.391e-05 5.239e-06 9.759e
 $ unskew audit -c true.csv -c x=tracking.log m.csv | tail -1
 All claims and messages are consistent.
 ! unskew: note: tracking.log: no message is of x, the clock of its claims
+# A name that begins as banners of logs do.
+$ printf 'sender,receiver,sent_ns,received_ns\n=a, b,1000,2000\n b,=a,3000,4000\n' >odd.csv; printf '# by hand\nclock,time_ns,offset_ns,error_ns\n=a,1000,0,50000\n b,3000,5000000,50000\n"#c",1,2,3\n' >oddly.csv; unskew audit -c oddly.csv odd.csv
+claimant  claims   claimed  bounded by others  confirmed  wrong unseen by at most
+ b             1  ±50.0 us                  1          0                  5.01 ms
+=a             1  ±50.0 us                  1          0                  5.01 ms
+#c             1     ±3 ns                  0          0                        -
+
+Medians. Bounded by others: claims of others and messages leave an interval for UTC there;
+confirmed: it lies within the claim; else the claim may be wrong by so much without being found.
+
+1. Cannot all be true, by at least 4.89 ms:
+    b claimed UTC -  b = 5.0000 ms ± 50.0 us (oddly.csv, line 4):
+     when  b showed 0.000003000, UTC was 0.004953000 at the earliest.
+    b sent a message at 0.000003000 that =a received at 0.000004000.
+   From 0.000001000 to 0.000004000, 3.00 us, =a gains or loses at most 2 ns.
+   =a claimed UTC - =a = 0.0 us ± 50.0 us (oddly.csv, line 3):
+     when =a showed 0.000001000, UTC was 0.000051000 at the latest.
+
+Nothing decides who: in each of these a claim is wrong, or a clock that is named was stepped.
+! unskew: note: oddly.csv: no message is of #c, the clock of its claims
+? 3
+# A clock that was set back 16 s showed second 32 twice, and measured one server in both: who tells the truth is not named.
+$ printf '2026-11-22 10:00:%s N 2 111 111 1111 6 6 0.1 %s 1.000e-03 1.000e-06 1.000e-03 1.000e-06\n' '16 10.0.0.1' 0.000e+00 '32 10.0.0.1' 0.000e+00 '32 10.0.0.1' 1.600e+01 >twice.log; unskew audit -q -c h=twice.log
+claimant  claims   claimed  bounded by others  confirmed  wrong unseen by at most
+10.0.0.1       3  ±2.01 ms                  0          0                        -
+
+Medians. Bounded by others: claims of others and messages leave an interval for UTC there;
+confirmed: it lies within the claim; else the claim may be wrong by so much without being found.
+
+1. Cannot all be true, by at least 15.9 s:
+   10.0.0.1 claimed UTC - h = 16.0000 s ± 11.1 ms (h=twice.log, line 3):
+     when h showed 1795341632.000000000 (or up to 1 s more), UTC was 1795341647.988996998 (and as much more) at the earliest.
+   h showed 1795341632.000000000 once only, if it was not set back.
+   10.0.0.1 claimed UTC - h = 0.00 ms ± 2.01 ms (h=twice.log, line 2):
+     when h showed 1795341632.000000000 (or up to 1 s more), UTC was 1795341632.002003002 (and as much more) at the latest.
+
+Nothing decides who: in each of these a claim is wrong, or a clock that is named was stepped.
+? 3
+# What lies outside of --to says nothing: before b was set by 5 s its claims hold.
+$ printf 'sender,receiver,sent_ns,received_ns\na,b,1000000001,1000100003\nb,a,1000200005,1000300007\na,b,2000000009,2000100011\nb,a,7000200013,2000300015\na,b,2500000009,7500100011\n' >set.csv; printf 'clock,time_ns,offset_ns,error_ns\na,1000000001,0,50000\nb,1000100003,0,50000\nb,7000200013,-5000000000,50000\n' >all.csv; unskew audit -r a -c all.csv set.csv --to 1500000000
+claimant  claims   claimed  bounded by others  confirmed  wrong unseen by at most
+a              1  ±50.0 us                  1          0                   101 us
+b              1  ±50.0 us                  1          0                   101 us
+
+Medians. Bounded by others: claims of others and messages leave an interval for UTC there;
+confirmed: it lies within the claim; else the claim may be wrong by so much without being found.
+
+All claims and messages are consistent.
+! unskew: note: 1 of 3 claims are not used: they lie outside of what --from and --to leave of their clocks' messages
+$ unskew audit -c all.csv --to 1500000000
+! unskew: --from and --to are times of the reference, which takes traces to tell
+? 2
