@@ -28,12 +28,36 @@ struct plan_command {
 /* ---- what there is ------------------------------------------------------------------------------
  */
 
+/* Messages that take less than the least would all be contradictions. */
+static void check_delays(const struct plan_command *x, const char *path)
+{
+	const struct usk_network *n = &x->network;
+	const char *text = x->task.options.min_delay;
+	struct usk_delay_model least;
+	if (*text == '@') {
+		return;
+	}
+	must(usk_delay_model_parse(text, strlen(text), &least, &why));
+	for (size_t i = 0; i < n->n_links; i++) {
+		const struct usk_plan_link *l = &n->link[i];
+		const struct usk_reservoir *d = &l->way[0].delay_ns;
+		bool told = d->n && !l->way[0].n && !l->way[1].n;
+		if (told && d->value[0] < usk_delay_model_ns(&least, 0)) {
+			say_failed("%s: a message of %s - %s takes %s at least, less than "
+				   "--min-delay %s",
+				   path, printable(n->clock[l->a].name),
+				   printable(n->clock[l->b].name), unit_span(d->value[0]).s, text);
+		}
+	}
+}
+
 static void take_topology(struct plan_command *x, const char *path)
 {
 	struct usk_input in;
 	must_in(usk_input_open(&in, path, usk_sniff_text, &why), path);
 	must_in(usk_network_add(&in, &x->network, &why), path);
 	usk_input_close(&in);
+	check_delays(x, path);
 }
 
 /* Without a recording: what that would have told. */

@@ -103,7 +103,7 @@ enum usk_status stamps_parse(const struct stamps *v, const char *s, size_t n, ui
 		return time_of(v, *clock, s, n, local_ns, err);
 	}
 	for (size_t i = n; i-- > 0;) {
-		if (s[i] != ':') {
+		if (s[i] != ':' || memchr(s, 0, i)) {
 			continue;
 		}
 		char *name = usk_format("%.*s", (int)i, s);

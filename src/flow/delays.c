@@ -82,6 +82,11 @@ static enum usk_status add_row(struct delays *d, size_t *cap,
 			       struct usk_err *err)
 {
 	struct delay_row row = { .line = line };
+	for (int k = SENDER; k <= RECEIVER; k++) {
+		if (memchr(field[k].text, 0, field[k].n)) {
+			return usk_fail(err, USK_EINPUT, 0, "a clock's name has a zero byte");
+		}
+	}
 	enum usk_status status =
 		usk_delay_model_parse(field[MODEL].text, field[MODEL].n, &row.model, err);
 	if (!status) {

@@ -14,6 +14,7 @@
  * Of too many messages, the fastest of each k stands for them.
  */
 #include "plan/plan.h"
+#include "read/trace.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -179,37 +180,32 @@ static enum usk_status solve(struct drawing *d, int64_t *half_ns, struct usk_err
 	struct usk_trace *t = NULL;
 	struct usk_clocks *c = NULL;
 	const char **name = usk_alloc(n->n_clocks + 1, sizeof *name);
-	char **resolution = usk_alloc(n->n_clocks + 1, sizeof *resolution);
 	char *model = n->wander_e12 ? usk_format("wander=%lld.%06lld",
 						 (long long)(n->wander_e12 / 1000000),
 						 (long long)(n->wander_e12 % 1000000))
 				    : NULL;
 	for (size_t i = 0; i < n->n_clocks; i++) {
 		name[i] = n->clock[i].name;
-		resolution[i] =
-			usk_format("%s=%lldns", name[i], (long long)n->clock[i].resolution_ns);
 	}
 	struct usk_sync_options opt = { .model = model ? model : n->model,
 					.min_delay = n->min_delay,
 					.reference = n->reference,
 					.max_skew_e12 = n->max_skew_e12,
 					.max_outliers = -1,
-					.resolution = (const char *const *)resolution,
-					.n_resolution = n->n_clocks,
 					.from_ns = USK_NONE,
 					.to_ns = USK_NONE };
 	enum usk_status status =
 		usk_trace_of_messages(name, n->n_clocks, d->msg, d->n_msgs, &t, err);
+	for (size_t i = 0; i < n->n_clocks && !status; i++) {
+		usk_trace_clock_resolve(t, i, n->clock[i].resolution_ns);
+	}
 	status = status ? status : usk_sync(&t, 1, &opt, &c, err);
 	if (!status) {
 		take_widths(n, c, half_ns);
 	}
 	usk_clocks_free(c);
 	usk_trace_close(t);
-	for (size_t i = 0; i < n->n_clocks; i++) {
-		free(resolution[i]);
-	}
-	USK_FREE(resolution, name, model);
+	USK_FREE(name, model);
 	return status;
 }
 

@@ -12,6 +12,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { A, B, LEAST, MEDIAN, RATE, COLUMNS, FIELDS = 64, QUANTILES = 1024 };
 
@@ -112,6 +113,9 @@ static enum usk_status take_row(struct topology *t, struct usk_err *err)
 	int64_t least, median, period_ns;
 	if (!a.n || !b.n) {
 		return usk_fail(err, USK_EINPUT, 0, "a link is of two clocks, a and b");
+	}
+	if (memchr(a.text, 0, a.n) || memchr(b.text, 0, b.n)) {
+		return usk_fail(err, USK_EINPUT, 0, "a clock's name has a zero byte");
 	}
 	uint32_t x = usk_network_clock(t->to, a.text, a.n);
 	uint32_t y = usk_network_clock(t->to, b.text, b.n);

@@ -24,6 +24,7 @@ uint32_t usk_trace_clock(struct usk_trace *t, struct usk_csv_field f)
 	}
 	t->clock = usk_room(t->clock, t->n_clocks, &t->cap_clocks, sizeof *t->clock);
 	struct named_clock *c = &t->clock[t->n_clocks++];
+	c->resolution_ns = 0;
 	c->name = usk_alloc(f.n + 1, 1);
 	memcpy(c->name, f.text, f.n);
 	c->hz_e6 = usk_tick_rate(&t->opt, f.text, f.n);
@@ -45,5 +46,11 @@ int64_t usk_trace_clock_resolution(const struct usk_trace *t, size_t i)
 {
 	/* A tick in ns, rounded up. */
 	int64_t hz_e6 = t->clock[i].hz_e6, e15 = INT64_C(1000000000000000);
-	return hz_e6 && hz_e6 < e15 ? (e15 + hz_e6 - 1) / hz_e6 : 0;
+	int64_t tick = hz_e6 && hz_e6 < e15 ? (e15 + hz_e6 - 1) / hz_e6 : 0;
+	return tick > t->clock[i].resolution_ns ? tick : t->clock[i].resolution_ns;
+}
+
+void usk_trace_clock_resolve(struct usk_trace *t, size_t i, int64_t resolution_ns)
+{
+	t->clock[i].resolution_ns = resolution_ns;
 }

@@ -121,7 +121,8 @@ struct usk_trace {
 	/* Tables: clocks named so far, and their indices + 1 by name. */
 	struct named_clock {
 		char *name;
-		int64_t hz_e6; /* its integer stamps are ticks, so many 10^-6 Hz; 0: ns */
+		int64_t hz_e6;	       /* its integer stamps are ticks, so many 10^-6 Hz; 0: ns */
+		int64_t resolution_ns; /* that its stamps are said to have besides; 0: none */
 	} * clock;
 	size_t n_clocks, cap_clocks;
 	struct usk_index numbers;

@@ -254,6 +254,8 @@ size_t usk_trace_clocks(const struct usk_trace *t); /* names seen so far in a ta
 const char *usk_trace_clock_name(const struct usk_trace *t, size_t i); /* borrowed, i < clocks */
 /** What its stamps are rounded down to, as far as the table says; 0 for 1 ns or finer. */
 int64_t usk_trace_clock_resolution(const struct usk_trace *t, size_t i);
+/** State that, of messages in memory. */
+void usk_trace_clock_resolve(struct usk_trace *t, size_t i, int64_t resolution_ns);
 
 /** NULL, or one sentence on what was lost to damage, borrowed. Known once the end was reached. */
 const char *usk_trace_damage(const struct usk_trace *t);

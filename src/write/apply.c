@@ -46,6 +46,14 @@ enum usk_status usk_retime_unfit(struct retime *t, uint64_t at, int64_t time_ns,
 			t->path, (unsigned long long)at, text, why);
 }
 
+void usk_retime_again(const struct retime *t, const char *clock)
+{
+	usk_note(t->notes,
+		 "%s: unskew corrected stamps%s%s in it before, and moves them once more: right "
+		 "only if the corrections were found from this very file",
+		 t->path, clock ? " of " : "", clock ? clock : "");
+}
+
 void usk_retime_progress(const struct retime *t, uint64_t pos)
 {
 	uint64_t size = usk_input_bytes(&t->in);

@@ -34,6 +34,8 @@ enum usk_status usk_retime_stamps(struct retime *t, const int64_t *local_ns, siz
 				  bool *repeats);
 /** A corrected stamp that the format cannot hold: the sentence, USK_ERANGE. */
 enum usk_status usk_retime_unfit(struct retime *t, uint64_t at, int64_t time_ns, const char *why);
+/** A note: the file says that its stamps, or those of one clock in it, were corrected before. */
+void usk_retime_again(const struct retime *t, const char *clock);
 /** Progress, now and then: so much of the file is done. */
 void usk_retime_progress(const struct retime *t, uint64_t pos);
 

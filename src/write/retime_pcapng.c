@@ -68,11 +68,7 @@ static void say_moved(struct ng *g, uint32_t clock, const char *mark,
 	struct block *b = &g->block;
 	char *comment = usk_moved_text(g->t->clocks, clock, true, g->t->path, g->comments);
 	if (usk_moved_before(was->value, was->size)) {
-		usk_note(
-			g->t->notes,
-			"%s: unskew corrected stamps of %s in it before, and moves them once more: "
-			"right only if the corrections were found from this very file",
-			g->t->path, g->t->clocks->clock[clock].name);
+		usk_retime_again(g->t, g->t->clocks->clock[clock].name);
 	}
 	char *text = usk_format("%.*s%s%s", (int)was->size, (const char *)was->value,
 				was->size ? "; " : "", mark);

@@ -52,6 +52,7 @@ struct spans {
 	} * left; /* by clock of the file */
 	size_t n_left;
 	uint64_t corrected, events; /* spans; events whose stamps stay */
+	bool again;		    /* of some it is said what was recorded */
 };
 
 /* ---- clocks ------------------------------------------------------------------------------ */
@@ -268,6 +269,9 @@ static enum usk_status take_span(void *ctx, const struct usk_span *s, const stru
 		return USK_OK;
 	}
 	x->corrected++;
+	for (size_t i = 0; i < n; i++) {
+		x->again = x->again || p[i].kind == USK_PLACE_RECORDED;
+	}
 	correct_events(x, o, p, n);
 	usk_span_fill(&x->put, p, n);
 	status = (x->put.form->open ? usk_span_text_write : usk_span_proto_write)(&x->put, p, n,
@@ -337,6 +341,9 @@ static enum usk_status judge(const struct spans *x)
 	}
 	if (remark) {
 		usk_note(t->notes, "%s", remark);
+	}
+	if (x->again) {
+		usk_retime_again(t, NULL);
 	}
 	note_left(x);
 	return USK_OK;

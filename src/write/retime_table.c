@@ -28,6 +28,7 @@ struct retimed {
 	struct retime *t;
 	struct usk_table table;
 	bool keep_raw[USK_TABLE_COLUMNS]; /* the table has recorded stamps of its own */
+	bool again;			  /* and so was corrected before */
 	struct named *name;		  /* sorted */
 	uint64_t rows;			  /* written */
 	/* Where the order of rows says that clocks were set back, as it said to sync. */
@@ -96,6 +97,7 @@ static void write_stamp(struct retimed *b, size_t column, const struct stamp *s)
 	usk_output_write(out, "\"", quoted && !ticks);
 	write_time(out, c->unit, s->now_ns);
 	usk_output_write(out, "\"", quoted && !ticks);
+	b->again = b->again || (b->keep_raw[column] && !ticks && b->t->map);
 	if (ticks || b->keep_raw[column]) {
 		return;
 	}
@@ -382,6 +384,9 @@ static enum usk_status rows(struct retimed *b)
 		usk_note(t->notes, "%s: %s", t->path, damage);
 	}
 	free(damage);
+	if (!status && b->again) {
+		usk_retime_again(t, NULL);
+	}
 	return status;
 }
 

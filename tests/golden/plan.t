@@ -107,3 +107,26 @@ $ unskew plan --topology links.csv -r nobody
 $ awk 'BEGIN { print "sender,receiver,sent_ns,received_ns"; for (i = 0; i < 50; i++) printf "a,b,%d,%d\n", i * 1000000, i * 1000000 + 5000 + i % 7 }' >one.csv; unskew plan one.csv
 ! unskew: no two clocks have messages in both directions, so how long further ones would take is not known
 ? 1
+# A name that no option can say.
+$ printf 'a,b,min_ns,median_ns,per_second\n=x,y=z,5000,20000,10\n' >odd.csv; unskew plan --topology odd.csv --span 60s --json | sed -n '/clocks/,/]/p'
+  "clocks": [
+    {
+      "name": "=x",
+      "recorded_half_width_ns": null,
+      "half_width_ns": "0",
+      "least_half_width_ns": "0"
+    },
+    {
+      "name": "y=z",
+      "recorded_half_width_ns": null,
+      "half_width_ns": "8793",
+      "least_half_width_ns": "5000"
+    }
+  ],
+# Messages of described links would all contradict the least delay.
+$ unskew plan --topology odd.csv --min-delay 6us
+! unskew: odd.csv: a message of =x - y=z takes 5.00 us at least, less than --min-delay 6us
+? 1
+$ printf 'a,b,min_ns,median_ns\nx\0y,z,5000,20000\n' >zero.csv; unskew plan --topology zero.csv
+! unskew: zero.csv: line 2: a clock's name has a zero byte
+? 1

@@ -74,3 +74,14 @@ $ unskew apply t.csv t.csv -o z.csv
 $ unskew apply clocks.json t.csv -o /dev/full
 ! unskew: /dev/full: not written: No space left on device
 ? 1
+# A table that has been corrected says so.
+$ unskew apply -q clocks.json t.csv -o again1.csv; unskew apply clocks.json again1.csv -o again2.csv; head -2 again1.csv again2.csv
+==> again1.csv <==
+sender,receiver,sent_ns,sent_raw_ns,received_ns,received_raw_ns,id
+a,b,1000000000,1000000000,999999975,1000100000,x
+
+==> again2.csv <==
+sender,receiver,sent_ns,sent_raw_ns,received_ns,received_raw_ns,id
+a,b,1000000000,1000000000,999899950,1000100000,x
+! Wrote again2.csv.
+! unskew: note: again1.csv: unskew corrected stamps in it before, and moves them once more: right only if the corrections were found from this very file

@@ -92,9 +92,11 @@ web -> db         2           0     219 us  79.2 ms  79.2 ms  79.2 ms
 # Packed, the same; corrected again by the same table, recorded stamps stay those of the first time.
 $ gzip -c db2.jsonl >db2.jsonl.gz; unskew apply -q clocks.json db2.jsonl.gz -o db3.jsonl.gz; gzip -dc db3.jsonl.gz | cmp - out/db2.jsonl && echo same
 same
-$ unskew apply -q clocks.json out/db2.jsonl -o again.jsonl; grep -o '"unskew.start.recorded_ns[^}]*' again.jsonl
+$ unskew apply clocks.json out/db2.jsonl -o again.jsonl; grep -o '"unskew.start.recorded_ns[^}]*' again.jsonl
 "unskew.start.recorded_ns","value":{"stringValue":"1700000000006123457"
 "unskew.start.recorded_ns","value":{"stringValue":"1700000000095123457"
+! Wrote again.jsonl.
+! unskew: note: out/db2.jsonl: unskew corrected stamps in it before, and moves them once more: right only if the corrections were found from this very file
 # What cannot be corrected or read stays as it is, and is counted.
 $ sed 's/"db"/"cache"/' db.jsonl >cache.jsonl; (cat db.jsonl cache.jsonl; echo '{"resourceSpans":[oops]}'; sed 's/"startTime[^,]*,//' db.jsonl) >mixed.jsonl; unskew apply clocks.json mixed.jsonl -o out-mixed.jsonl
 ! Wrote out-mixed.jsonl.
