@@ -50,10 +50,11 @@ class Process:
         self.sdk = "ns" if plain else rng.choice(["ns", "ns", "us", "100ns", "ms", "anchored", "anchored", "double"])
         self.anchor = {}
 
-    def stamp(self, t, trace):
+    def stamp(self, t, entry):
+        """Of a span below that one, by which the trace came into the process."""
         x = self.clock.exact(t)
         if self.sdk == "anchored":
-            first = self.anchor.setdefault(trace, (t, x))
+            first = self.anchor.setdefault(entry, (t, x))
             return first[1] // MS * MS + (x - first[1])
         if self.sdk == "double":
             return (x + 128) // 256 * 256
@@ -75,6 +76,9 @@ class Case:
         for p in self.processes:  # replicas on other machines
             if rng.random() < 0.3 and not any(q is not p and q.clock is p.clock for q in self.processes):
                 p.service = "replica"
+        if self.form in ("zipkin", "table"):  # which have no process but the clock
+            for p in self.processes:
+                p.sdk = next(q.sdk for q in self.processes if q.clock is p.clock)
         self.kinds = rng.random() < 0.8
         self.rows, self.ids, self.links = [], 0, rng.random() < 0.3
         self.least = rng.choice([20_000, 200_000])
@@ -94,6 +98,7 @@ class Case:
     def add(self, process, trace, parent, kind, begin, end=None, name="op", error=False):
         self.ids += 1
         row = dict(process=process, trace=trace, id=self.ids, parent=parent, kind=kind, begin=begin, end=end, name=name, error=error, follows=False)
+        row["entry"] = self.ids
         self.rows.append(row)
         return row
 
@@ -105,7 +110,7 @@ class Case:
         rng = self.rng
         if depth == 0:
             entry = self.add(process, trace, parent, "SERVER", t)
-            process.stamp(t, trace)
+            process.stamp(t, entry["id"])
             end = self.call(trace, entry["id"], process, t + rng.randint(1000, 10**5), 1) + rng.randint(1000, 10**5)
             entry["end"] = end
             return end
@@ -117,11 +122,11 @@ class Case:
         queue = self.async_[how]
         told = queue and self.form != "jaeger"  # that says FOLLOWS_FROM
         own = self.add(process, trace, parent, "PRODUCER" if told else "CLIENT", t, name=name)
-        process.stamp(t, trace)
+        own["entry"] = parent
         arrives = t + self.delay() + (rng.randint(0, 10**9) if queue else 0)
         callee = self.add(other, trace, own["id"], "CONSUMER" if told else "SERVER", arrives, name=name)
         callee["follows"] = queue
-        other.stamp(arrives, trace)
+        other.stamp(arrives, callee["id"])
         done = arrives + rng.randint(1000, 5 * MS)
         if depth < 3 and rng.random() < 0.3:
             done = self.call(trace, callee["id"], other, done, depth + 1) + rng.randint(1000, 10**5)
@@ -138,7 +143,7 @@ class Case:
     # ---- files
 
     def stamps(self, r):
-        return r["process"].stamp(r["begin"], r["trace"]), r["process"].stamp(r["end"], r["trace"])
+        return r["process"].stamp(r["begin"], r["entry"]), r["process"].stamp(r["end"], r["entry"])
 
     def otlp(self):
         number = {"INTERNAL": 1, "SERVER": 2, "CLIENT": 3, "PRODUCER": 4, "CONSUMER": 5}
