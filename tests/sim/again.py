@@ -10,20 +10,17 @@ pcap has no room to say that it was corrected, so nothing can be told of it. A c
 writes those that fail.
 """
 import csv
-import multiprocessing
 import os
 import random
 import shutil
-import subprocess
 import sys
-import tempfile
 
 sys.dont_write_bytecode = True  # the source tree stays as it is
 
 import audited
 import forms
 import spans_true
-from asked import in_memory, options, run
+from asked import run, trials
 
 SPANS = ("otlp", "jaeger", "zipkin", "table")
 TABLES = ("messages", "events", "exchanges")
@@ -92,31 +89,5 @@ def judge(unskew, seed):
     return None, told
 
 
-def trial(args):
-    unskew, keep, seed = args
-    with tempfile.TemporaryDirectory(dir=in_memory()) as folder:
-        os.chdir(folder)
-        try:
-            out = judge(unskew, seed)
-        except (AssertionError, subprocess.TimeoutExpired) as e:
-            out = str(e) or repr(e), 0
-        if out[0] and keep:
-            shutil.copytree(folder, os.path.join(keep, str(seed)), dirs_exist_ok=True)
-        os.chdir("/")
-    return seed, *out
-
-
-def main():
-    o = options(60)
-    failed = told = 0
-    with multiprocessing.Pool(o.jobs) as pool:
-        for seed, why, n in pool.imap(trial, ((o.unskew, o.keep, s) for s in range(o.seed, o.seed + o.count))):
-            failed, told = failed + bool(why), told + n
-            if why:
-                print(f"seed {seed}: {why[:600]}", flush=True)
-    print(f"seeds {o.seed} to {o.seed + o.count - 1}: {failed} failed; {told} traces were corrected twice")
-    return failed > 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(trials(judge, 60, "traces were corrected twice"))

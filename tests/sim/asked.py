@@ -4,8 +4,11 @@
 And what tests of many cases are told: which program, which cases, how many at a time, where those that fail are kept.
 """
 import argparse
+import multiprocessing
 import os
+import shutil
 import subprocess
+import tempfile
 
 from part import part
 
@@ -57,3 +60,31 @@ def order(unskew, found, events):
 		if (said == 'yes' and a[2] > b[2]) or (said == 'no' and b[2] > a[2]):
 			raise AssertionError(f'before is wrong: {a} {b} {line}')
 	return decided
+
+
+def trial(args):
+	"""One case in a folder of its own: its seed, why it failed or None, how much was asked."""
+	judge, unskew, keep, seed = args
+	with tempfile.TemporaryDirectory(dir=in_memory()) as folder:
+		os.chdir(folder)
+		try:
+			out = judge(unskew, seed)
+		except (AssertionError, ValueError, subprocess.TimeoutExpired) as e:
+			out = str(e) or repr(e), 0
+		if out[0] and keep:
+			shutil.copytree(folder, os.path.join(keep, str(seed)), dirs_exist_ok=True)
+		os.chdir('/')
+	return seed, *out
+
+
+def trials(judge, usual, what):
+	"""All cases that are asked for: judge(program, seed) gives why one failed, or None, and how much was asked."""
+	o = options(usual)
+	failed = asked = 0
+	with multiprocessing.Pool(o.jobs) as pool:
+		for seed, why, n in pool.imap(trial, ((judge, o.unskew, o.keep, s) for s in range(o.seed, o.seed + o.count))):
+			failed, asked = failed + bool(why), asked + n
+			if why:
+				print(f'seed {seed}: {why[:600]}', flush=True)
+	print(f'seeds {o.seed} to {o.seed + o.count - 1}: {failed} failed; {asked} {what}')
+	return failed > 0

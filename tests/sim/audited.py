@@ -12,21 +12,15 @@ is stepped. Claims are rows of intervals or offsets, chrony's tracking log, its 
 recorded, or stamped samples, by clocks that messages have or do not have. A case is made by its seed alone; --keep FOLDER
 writes those that fail.
 """
-import collections
 import json
-import multiprocessing
-import os
 import random
-import shutil
-import subprocess
 import sys
-import tempfile
 import time
 
 sys.dont_write_bytecode = True  # the source tree stays as it is
 
 import forms
-from asked import in_memory, options, run
+from asked import run, trials
 from second import NAMES
 
 SECOND = 10**9
@@ -254,31 +248,5 @@ def judge(unskew, seed):
     return None, len(said["contradictions"])
 
 
-def trial(args):
-    unskew, keep, seed = args
-    with tempfile.TemporaryDirectory(dir=in_memory()) as folder:
-        os.chdir(folder)
-        try:
-            out = judge(unskew, seed)
-        except (AssertionError, ValueError, subprocess.TimeoutExpired) as e:
-            out = str(e) or repr(e), 0
-        if out[0] and keep:
-            shutil.copytree(folder, os.path.join(keep, str(seed)), dirs_exist_ok=True)
-        os.chdir("/")
-    return seed, *out
-
-
-def main():
-    o = options(60)
-    failed = clashes = 0
-    with multiprocessing.Pool(o.jobs) as pool:
-        for seed, why, n in pool.imap(trial, ((o.unskew, o.keep, s) for s in range(o.seed, o.seed + o.count))):
-            failed, clashes = failed + bool(why), clashes + n
-            if why:
-                print(f"seed {seed}: {why[:600]}", flush=True)
-    print(f"seeds {o.seed} to {o.seed + o.count - 1}: {failed} failed; {clashes} contradictions")
-    return failed > 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(trials(judge, 60, "contradictions"))

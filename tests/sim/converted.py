@@ -14,18 +14,14 @@ import datetime
 import fractions
 import json
 import math
-import multiprocessing
-import os
 import random
-import shutil
 import subprocess
 import sys
-import tempfile
 
 sys.dont_write_bytecode = True  # the source tree stays as it is
 
 import second
-from asked import demand_whole, in_memory, options, run
+from asked import demand_whole, run, trials
 
 DAY = 86400
 GARBAGE = [
@@ -207,31 +203,5 @@ def judge(unskew, seed):
     return None, len(tokens)
 
 
-def trial(args):
-    unskew, keep, seed = args
-    with tempfile.TemporaryDirectory(dir=in_memory()) as folder:
-        os.chdir(folder)
-        try:
-            out = judge(unskew, seed)
-        except (AssertionError, ValueError, subprocess.TimeoutExpired) as e:
-            out = str(e) or repr(e), 0
-        if out[0] and keep:
-            shutil.copytree(folder, os.path.join(keep, str(seed)), dirs_exist_ok=True)
-        os.chdir("/")
-    return seed, *out
-
-
-def main():
-    o = options(60)
-    failed = stamps = 0
-    with multiprocessing.Pool(o.jobs) as pool:
-        for seed, why, n in pool.imap(trial, ((o.unskew, o.keep, s) for s in range(o.seed, o.seed + o.count))):
-            failed, stamps = failed + bool(why), stamps + n
-            if why:
-                print(f"seed {seed}: {why[:600]}", flush=True)
-    print(f"seeds {o.seed} to {o.seed + o.count - 1}: {failed} failed; {stamps} stamps asked for")
-    return failed > 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(trials(judge, 60, "stamps asked for"))

@@ -12,19 +12,14 @@ what is drawn anew changes it; a wanted width that is said to be reached is, and
 A case is made by its seed alone; --keep FOLDER writes those that fail.
 """
 import json
-import multiprocessing
-import os
 import random
-import shutil
-import subprocess
 import sys
-import tempfile
 
 sys.dont_write_bytecode = True  # the source tree stays as it is
 
 import forms
 import second
-from asked import in_memory, options, run
+from asked import run, trials
 
 REASONS = ("no two clocks have messages in both directions", "no clock has messages in both directions", "share no message",
            "holds no message", "is not used", "of these two already", "less than --min-delay")
@@ -121,31 +116,5 @@ def judge(unskew, seed):
     return None, 1
 
 
-def trial(args):
-    unskew, keep, seed = args
-    with tempfile.TemporaryDirectory(dir=in_memory()) as folder:
-        os.chdir(folder)
-        try:
-            out = judge(unskew, seed)
-        except (AssertionError, ValueError, subprocess.TimeoutExpired) as e:
-            out = str(e) or repr(e), 0
-        if out[0] and keep:
-            shutil.copytree(folder, os.path.join(keep, str(seed)), dirs_exist_ok=True)
-        os.chdir("/")
-    return seed, *out
-
-
-def main():
-    o = options(20)
-    failed = plans = 0
-    with multiprocessing.Pool(o.jobs) as pool:
-        for seed, why, n in pool.imap(trial, ((o.unskew, o.keep, s) for s in range(o.seed, o.seed + o.count))):
-            failed, plans = failed + bool(why), plans + n
-            if why:
-                print(f"seed {seed}: {why[:600]}", flush=True)
-    print(f"seeds {o.seed} to {o.seed + o.count - 1}: {failed} failed; {plans} plans")
-    return failed > 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(trials(judge, 20, "plans"))
