@@ -57,6 +57,30 @@ static void widen(struct usk_histogram *h)
 	free(old);
 }
 
+static void count_in(struct usk_histogram *h, size_t bucket)
+{
+	if (h->n_used * 2 >= h->n_slots) {
+		widen(h);
+	}
+	struct usk_bar *bar = bar_of(h, bucket);
+	h->n_used += !bar->count;
+	bar->bucket = bucket & UINT16_MAX;
+	bar->count++;
+}
+
+static void count_few(struct usk_histogram *h)
+{
+	for (size_t i = 0; i < h->n_few; i++) {
+		count_in(h, h->few[i]);
+	}
+	free(h->few);
+	h->few = NULL;
+	h->n_few = h->cap_few = 0;
+}
+
+/* So many are listed: a hash of them would be larger, and far from all else in memory. */
+enum { FEW = 2048 };
+
 void usk_histogram_add(struct usk_histogram *h, int64_t v)
 {
 	if (!h->n) {
@@ -70,13 +94,14 @@ void usk_histogram_add(struct usk_histogram *h, int64_t v)
 		above ? (uint64_t)v - (uint64_t)h->origin : (uint64_t)h->origin - (uint64_t)v;
 	/* What lies below begins at 1, so that the two sides share no bucket. */
 	size_t bucket = above ? SIDE + bucket_of(far) : SIDE - 1 - bucket_of(far - 1);
-	if (h->n_used * 2 >= h->n_slots) {
-		widen(h);
+	if (h->n <= FEW) {
+		*USK_ADD(h->few, h->n_few, h->cap_few) = bucket & UINT16_MAX;
+		return;
 	}
-	struct usk_bar *bar = bar_of(h, bucket);
-	h->n_used += !bar->count;
-	bar->bucket = bucket & UINT16_MAX;
-	bar->count++;
+	if (h->few) {
+		count_few(h);
+	}
+	count_in(h, bucket);
 }
 
 static int by_bucket(const void *pa, const void *pb)
@@ -85,11 +110,14 @@ static int by_bucket(const void *pa, const void *pb)
 	return (int)a->bucket - (int)b->bucket;
 }
 
-/* Its bars in order; to be freed. */
+/* Its bars in order, those that are listed one by one; to be freed. */
 static struct usk_bar *sorted(const struct usk_histogram *h)
 {
-	struct usk_bar *bar = usk_alloc(h->n_used + 1, sizeof *bar);
+	struct usk_bar *bar = usk_alloc(h->n_used + h->n_few + 1, sizeof *bar);
 	size_t n = 0;
+	for (size_t i = 0; i < h->n_few; i++) {
+		bar[n++] = (struct usk_bar){ h->few[i], 1 };
+	}
 	for (size_t i = 0; i < h->n_slots; i++) {
 		if (h->bar[i].count) {
 			bar[n++] = h->bar[i];
@@ -125,6 +153,7 @@ void usk_histogram_quantiles(const struct usk_histogram *h, const double *share,
 void usk_histogram_free(struct usk_histogram *h)
 {
 	free(h->bar);
+	free(h->few);
 	*h = (struct usk_histogram){ 0 };
 }
 

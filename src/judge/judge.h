@@ -15,12 +15,14 @@ struct usk_bar {
 /*
  * Counts of values by their distance from the first one: 64 steps an octave on either side, so to
  * 1.6 % of that distance. Two clocks an hour apart have delays of an hour, but it is their spread
- * that tells. Few values, of one pair among thousands, take little memory.
+ * that tells. Few values, of one pair among thousands, take little memory: 2 bytes each.
  */
 struct usk_histogram {
 	uint64_t n;
 	int64_t min, max;
-	int64_t origin;	     /* the first value */
+	int64_t origin; /* the first value */
+	uint16_t *few;	/* the bucket of each value, as long as they are few */
+	size_t n_few, cap_few;
 	struct usk_bar *bar; /* a hash of n_slots, n_used of them in use */
 	size_t n_slots, n_used;
 };
