@@ -209,18 +209,20 @@ static enum usk_status scan_all(struct parties *p, struct usk_err *err)
 enum usk_status usk_party_named(const struct parties *p, const char *row, const char *option,
 				uint32_t *which, const char **value, struct usk_err *err)
 {
-	const char *equals = strchr(row, '=');
-	for (size_t i = 0; equals && i < p->n; i++) {
+	size_t longest = 0; /* names may have = in them */
+	*value = NULL;
+	for (size_t i = 0; i < p->n; i++) {
 		const char *name = p->party[i].name;
-		if (strlen(name) == (size_t)(equals - row) &&
-		    !strncmp(name, row, (size_t)(equals - row))) {
+		const size_t n = strlen(name);
+		if (n >= longest && !strncmp(name, row, n) && row[n] == '=') {
 			*which = (uint32_t)i;
-			*value = equals + 1;
-			return USK_OK;
+			*value = row + n + 1;
+			longest = n;
 		}
 	}
-	return usk_fail(err, USK_EUSAGE, 0, "%s %s: there is no such clock; \"%s\" is one", option,
-			row, p->n ? p->party[0].name : "");
+	return *value ? USK_OK
+		      : usk_fail(err, USK_EUSAGE, 0, "%s %s: there is no such clock; \"%s\" is one",
+				 option, row, p->n ? p->party[0].name : "");
 }
 
 /* A rate of a clock that no trace has: the stamps that are meant would pass for ns. */

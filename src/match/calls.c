@@ -268,6 +268,15 @@ static size_t each_once(struct usk_span *s, size_t n)
 	return kept;
 }
 
+/* Does the span begin what its process does? One that asks others, and whose parent is missing, went on
+ * from a span that was lost. */
+static bool is_entry(const struct usk_span *s, const struct usk_span *parent)
+{
+	const bool asks = s->kind == USK_SPAN_CLIENT || s->kind == USK_SPAN_PRODUCER;
+	return !(s->flags & USK_SPAN_LINK) &&
+	       (parent ? parent->process != s->process : !(s->parent && asks));
+}
+
 static enum usk_status join(struct usk_calls *c, const struct usk_span *all, size_t n,
 			    struct usk_counts *counts, struct usk_err *err)
 {
@@ -276,10 +285,9 @@ static enum usk_status join(struct usk_calls *c, const struct usk_span *all, siz
 		const struct usk_span *s = &all[i];
 		bool ambiguous;
 		const struct usk_span *parent = parent_of(s, all, n, &ambiguous);
-		bool link = s->flags & USK_SPAN_LINK;
 		counts->ambiguous += ambiguous;
 		counts->unmatched += !parent && !ambiguous && s->parent;
-		if (!link && (!parent || parent->process != s->process)) {
+		if (is_entry(s, parent)) {
 			note_entry(&c->process[s->process], s);
 		}
 		if (parent && parent->process != s->process) {
