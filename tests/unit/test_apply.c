@@ -351,7 +351,7 @@ static const struct {
 	  "server,server,10,1,20,2",
 	  "sender,receiver,sent_ns,sent_raw_ns,received_ns,received_raw_ns\n"
 	  "server,server,1020,1,1030,2",
-	  NULL },
+	  "corrected stamps in it before" },
 	{ "torn", "sender,receiver,sent_ns,received_ns\nserver,client,0,0\nserver,client,1",
 	  "sender,receiver,sent_ns,sent_raw_ns,received_ns,received_raw_ns\n"
 	  "server,client,1010,0,0,0\n",
