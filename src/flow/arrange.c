@@ -336,7 +336,8 @@ static bool steps_of(const struct files *f, size_t root, struct usk_epochs *out)
 	}
 	usk_i128 all = 0;
 	for (size_t k = 0; k < out->n; k++) {
-		all += (usk_i128)out->epoch[k].before_ns - out->epoch[k].after_ns;
+		all += (usk_i128)out->epoch[k].before_ns - out->epoch[k].after_ns +
+		       USK_EPOCH_GAP_NS;
 		out->epoch[k].shift_ns = usk_saturate(all);
 	}
 	return agree;

@@ -341,7 +341,7 @@ static void renumber(struct parties *p)
 	for (size_t i = 0; i < p->n; i++) {
 		struct party *y = &p->party[i];
 		y->number = (uint32_t)i;
-		y->empty = y->joined && !y->stamped && p->n_rules;
+		y->empty = y->joined && !y->stamped && p->n_rules && !y->unordered;
 	}
 	if (p->n) {
 		qsort(p->party, p->n, sizeof *p->party, by_place);

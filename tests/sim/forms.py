@@ -128,6 +128,31 @@ def block(kind, body):
     return struct.pack("<II", kind, 12 + len(body)) + body + struct.pack("<I", 12 + len(body))
 
 
+def pcapng(path, clocks, names, records):
+    """One interface for each clock; records are (true time, clock, packet)."""
+    with open(path, "wb") as f:
+        f.write(block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1)))
+        for n in names:
+            digits = 9 if clocks[n].tick == 1 else 6
+            name = struct.pack("<HH", 2, len(n)) + n.encode() + bytes(-len(n) % 4)
+            f.write(block(1, struct.pack("<HHI", 1, 0, 65535) + name + struct.pack("<HHBxxx", 9, 1, digits) + bytes(4)))
+        for t, n, p in records:
+            at = clocks[n].read(t) // clocks[n].tick
+            f.write(block(6, struct.pack("<IIIII", names.index(n), at >> 32, at & 0xFFFFFFFF, len(p), len(p)) + p))
+
+
+def pcapng_stamps(data):
+    """Of packets, by interfaces of ns, in the order of the file."""
+    out, at = [], 0
+    while at < len(data):
+        kind, size = struct.unpack_from("<II", data, at)
+        if kind == 6:
+            high, low = struct.unpack_from("<II", data, at + 12)
+            out.append(high << 32 | low)
+        at += size
+    return out
+
+
 def interfaces(rng, clocks, rows):
     """Captures of several interfaces, each of which has a clock of its own."""
     seen, more = sightings(rng, clocks, rows)
@@ -136,16 +161,7 @@ def interfaces(rng, clocks, rows):
     while names:
         those = [names.pop() for _ in range(min(rng.choice([1, 2, 2, 3]), len(names)))]
         file = f"file{len(out)}"
-        mixed = [(t, i, n, p) for i, n in enumerate(those) for t, p in seen[n]]
-        with open(file + ".pcapng", "wb") as f:
-            f.write(block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1)))
-            for n in those:
-                digits = 9 if clocks[n].tick == 1 else 6
-                name = struct.pack("<HH", 2, len(n)) + n.encode() + bytes(-len(n) % 4)
-                f.write(block(1, struct.pack("<HHI", 1, 0, 65535) + name + struct.pack("<HHBxxx", 9, 1, digits) + bytes(4)))
-            for t, i, n, p in sorted(mixed):
-                at = clocks[n].read(t) // clocks[n].tick
-                f.write(block(6, struct.pack("<IIIII", i, at >> 32, at & 0xFFFFFFFF, len(p), len(p)) + p))
+        pcapng(file + ".pcapng", clocks, those, sorted((t, n, p) for n in those for t, p in seen[n]))
         out.append(f"{file}.pcapng")
         for i, n in enumerate(those):
             more += ["--clock-of", f"{file}/{rng.choice([n, i])}={n}"]

@@ -86,7 +86,7 @@ class Case:
             c.steps = [(t, by) for t, by in c.steps if by > 0 or -by >= few]
             c.steps = [s for i, s in enumerate(c.steps) if not i or s[0] - c.steps[i - 1][0] >= few]
         self.truth = {}  # of a file: [(clock, what it showed, true time)] in the order of its records
-        self.form = rng.choice(["captures", "captures", "messages", "events"])
+        self.form = rng.choice(["captures", "captures", "messages", "events", "interfaces"])
 
     def cut(self, records):
         """One file, several in time, or some side by side. records begin with their true time."""
@@ -106,7 +106,7 @@ class Case:
         places = sorted(places)
         return [records[a:b] for a, b in zip(places, places[1:])]
 
-    def captures(self):
+    def sightings(self):
         index = {n: i for i, n in enumerate(self.clocks)}
         address = {n: bytes([10, 0, 0, i + 1]) for n, i in index.items()}
         seen = collections.defaultdict(list)
@@ -114,6 +114,10 @@ class Case:
             data = forms.packet(number, index[a], address[a], address[b])
             seen[a].append((t, data))
             seen[b].append((u, data))
+        return seen, [x for n in self.clocks for x in ("--local", f"{n}={'.'.join(map(str, address[n]))}")]
+
+    def captures(self):
+        seen, more = self.sightings()
         out = []
         for n, c in self.clocks.items():
             for i, part in enumerate(self.cut(sorted(seen[n]))):
@@ -121,7 +125,23 @@ class Case:
                 forms.pcap(path, c, part)
                 self.truth[path] = [(n, c.read(t), t) for t, _ in part]
                 out.append(f"{n}={path}")
-        return out, [x for n in self.clocks for x in ("--local", f"{n}={'.'.join(map(str, address[n]))}")]
+        return out, more
+
+    def interfaces(self):
+        """Two clocks in a file, each of which stamps what comes by one interface."""
+        seen, more = self.sightings()
+        out, names = [], list(self.clocks)
+        while names:
+            those = [names.pop() for _ in range(min(2, len(names)))]
+            mixed = sorted((t, n, data) for n in those for t, data in seen[n])
+            for i, part in enumerate(self.cut(mixed)):
+                name = f"{'-'.join(those)}-{i}"
+                path = name + ".pcapng"
+                forms.pcapng(path, self.clocks, those, part)
+                self.truth[path] = [(n, self.clocks[n].read(t), t) for t, n, _ in part]
+                out.append(path)
+                more += [x for n in those for x in ("--clock-of", f"{name}/{n}={n}")]
+        return out, more
 
     def messages(self):
         out = []
@@ -160,6 +180,8 @@ def stamps(path):
     out = []
     with open(path, "rb") as f:
         data = f.read()
+    if path.endswith(".pcapng"):
+        return forms.pcapng_stamps(data)
     at = 24
     while at < len(data):
         sec, ns, size = struct.unpack_from("<III", data, at)
