@@ -10,11 +10,11 @@
  * Not   reading them in that order (read/join.c), finding steps in it (match/epochs.c)
  *
  * The order of one file's records is known. So packets that several files of a clock share with one
- * file of another machine tell which of these came first, whatever any clock shows. They contradict
- * the order of stamps if a packet comes before another one there, and was stamped later here, by more
- * than ways take: then, and where a file's own records show that the clock was set back, files that
- * the packets part come one after the other, and those that they mix come together, on time that runs
- * on. That takes that each of these shows the same steps. Packets are to agree with the new order.
+ * file of another machine tell which of these came first, whatever any clock shows. Where they show
+ * that the clock was set back from one file to another (match/seen.c), and where a file's own records
+ * do, files that the packets part come one after the other, and those that they mix come together, on
+ * time that runs on. That takes that each of these shows the same steps. Packets are to agree with the
+ * new order.
  *
  * Where both clocks' files were rotated just when one was set back no file tells. Then the order of
  * one's stamps contradicts that of the other's, and the one that goes on without a gap was not set.
@@ -24,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TRIM = 8, OTHERS = 4 };
+enum { TRIM = 8, OTHERS = 4, ENOUGH = 1 << 13 };
 
 /* A packet of a file of a clock's, and of one of another clock. */
 struct met {
@@ -69,16 +69,27 @@ static bool is_joined(const struct parties *p, uint64_t which)
 	return p->party[which >> 32].survey.n_parts > 1;
 }
 
+/* Of many samples those of some contents, the same of all clocks. */
 static struct sighted *all_sighted(const struct parties *p, size_t *n)
 {
 	struct sighted *s = NULL;
-	size_t cap = 0;
+	size_t cap = 0, most = 0;
+	uint64_t mask = 0;
+	for (size_t i = 0; i < p->n; i++) {
+		size_t samples = p->party[i].survey.n_samples;
+		most = samples > most ? samples : most;
+	}
+	while (most / (mask + 1) > ENOUGH) {
+		mask = mask * 2 + 1;
+	}
 	*n = 0;
 	for (size_t i = 0; i < p->n; i++) {
 		const struct usk_survey *y = &p->party[i].survey;
 		for (size_t k = 0; k < y->n_samples; k++) {
-			*USK_ADD(s, *n, cap) =
-				(struct sighted){ y->sample[k].key, (uint64_t)i << 32 | k };
+			if (!(usk_mix(y->sample[k].key) & mask)) {
+				*USK_ADD(s, *n, cap) =
+					(struct sighted){ y->sample[k].key, (uint64_t)i << 32 | k };
+			}
 		}
 	}
 	if (*n) {
@@ -87,16 +98,28 @@ static struct sighted *all_sighted(const struct parties *p, size_t *n)
 	return s;
 }
 
+/* A conversation, whichever of its ends sends. */
+static uint32_t with_of(const struct usk_ends *way, bool *back)
+{
+	uint64_t src = usk_fold(way->src.hi, way->src.lo), dst = usk_fold(way->dst.hi, way->dst.lo);
+	*back = src > dst;
+	return (uint32_t)(*back ? usk_fold(dst, src) : usk_fold(src, dst));
+}
+
 static struct met met_of(const struct parties *p, uint64_t mine, uint64_t other, bool run_on)
 {
 	const struct usk_sample *x = sample_of(p, mine), *y = sample_of(p, other);
 	const struct usk_epochs *e = &p->party[mine >> 32].survey.epochs;
 	const struct usk_epochs *f = &p->party[other >> 32].survey.epochs;
+	bool back;
+	const uint32_t with = with_of(&p->party[mine >> 32].survey.way[x->way], &back);
 	return (struct met){
 		.clock = (uint32_t)(mine >> 32),
 		.other = (other >> 32) << 16 | y->part,
 		.order = y->record,
 		.seen = { .part = x->part,
+			  .with = with,
+			  .back = back,
 			  .p_ns = e->n && !run_on ? usk_epoch_recorded(e, x->time_ns) : x->time_ns,
 			  .q_ns = f->n ? usk_epoch_recorded(f, y->time_ns) : y->time_ns },
 	};
@@ -254,7 +277,7 @@ static bool contradicted(const struct arranging *x, const struct files *f, bool 
 		n = group_of(f->met + i, f->n_met - i, whole);
 		if (is_trusted(x, &f->met[i], whole)) {
 			size_t left = in_order(f->met + i, n, seen, &ways);
-			found = usk_seen_fall(seen, left, ways, true) != SIZE_MAX;
+			found = usk_seen_fall(seen, left, true) != SIZE_MAX;
 		}
 	}
 	free(seen);
@@ -422,7 +445,7 @@ static int64_t gap_of(const struct met *m, size_t n)
 {
 	int64_t ways, gap = NO_GAP;
 	struct usk_seen *seen = usk_alloc(n + 1, sizeof *seen);
-	size_t left = in_order(m, n, seen, &ways), at = usk_seen_fall(seen, left, ways, true);
+	size_t left = in_order(m, n, seen, &ways), at = usk_seen_fall(seen, left, true);
 	if (at != SIZE_MAX) {
 		gap = apart_at(seen, left, at, ways)
 			      ? usk_saturate((usk_i128)seen[at].q_ns - seen[at - 1].q_ns)
@@ -437,10 +460,11 @@ static int64_t gap_with(const struct files *f, uint64_t other)
 	for (size_t i = 0, n; i < f->n_met; i += n) {
 		n = group_of(f->met + i, f->n_met - i, true);
 		if (f->met[i].other >> 16 == other) {
-			return gap_of(f->met + i, n);
+			int64_t gap = gap_of(f->met + i, n);
+			return gap == NO_GAP ? USK_TIME_MAX : gap;
 		}
 	}
-	return NO_GAP;
+	return USK_TIME_MAX;
 }
 
 /* Clocks of several files of which neither one file of another clock nor their own tell anything: of two

@@ -44,13 +44,10 @@ static void note(struct party *y, size_t which, int64_t t)
 	usk_epoch_note(&o->watch, t);
 }
 
-/* A side's stamp on unwrapped time; false: it may be of several epochs, or nobody knows its order. */
+/* A side's stamp on unwrapped time; false: it may be of several epochs. */
 static bool place(struct party *y, int64_t *t)
 {
 	struct event_order *o = y->order;
-	if (y->unordered) {
-		return false;
-	}
 	if (!o->counts) {
 		return usk_party_side(y, t);
 	}
@@ -123,12 +120,13 @@ static bool falls(const struct pair_source *s)
 	const size_t n = s->sample.n;
 	struct usk_seen *seen = usk_alloc(n + 1, sizeof *seen);
 	for (size_t i = 0; i < n; i++) {
-		seen[i] = (struct usk_seen){ s->sample.s[i].p_ns, s->sample.s[i].q_ns, 0 };
+		const struct usk_sighting *x = &s->sample.s[i];
+		seen[i] = (struct usk_seen){ .p_ns = x->p_ns, .q_ns = x->q_ns, .back = x->ttl_p };
 	}
 	usk_sort(seen, n, sizeof *seen, KEYS(BY(usk_seen, q_ns), BY(usk_seen, p_ns)));
 	int64_t ways;
 	size_t left = usk_seen_agreeing(seen, n, &ways);
-	bool found = usk_seen_fall(seen, left, ways, false) != SIZE_MAX;
+	bool found = usk_seen_fall(seen, left, false) != SIZE_MAX;
 	free(seen);
 	return found;
 }

@@ -78,7 +78,7 @@ struct party {
 /* What tables tell of a pair while its origin and rate are looked for: a sample that does not
  * depend on the order of the rows. */
 struct table_sample {
-	struct usk_sighting *s; /* way: the message's hash */
+	struct usk_sighting *s; /* way: the message's hash; ttl_p: it went from a to b */
 	size_t n, cap;
 	uint32_t mask; /* s holds those whose hash is 0 under it */
 	bool any;

@@ -64,7 +64,7 @@ void usk_party_stamp(struct party *y, int64_t t)
 bool usk_party_unwrap(const struct party *y, int64_t *t)
 {
 	size_t epoch = y->alone ? usk_alone_epoch(y->alone, *t) : 0;
-	if (epoch == SIZE_MAX) {
+	if (epoch == SIZE_MAX || y->unordered) {
 		return false;
 	}
 	*t = usk_saturate((usk_i128)*t + usk_epoch_offset(&y->survey.epochs, epoch));

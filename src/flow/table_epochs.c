@@ -93,6 +93,9 @@ enum row_is usk_row_run_on(const struct parties *p, size_t which, struct usk_row
 	if (m->from == m->to) {
 		return ROW_CERTAIN;
 	}
+	if (p->party[m->from].unordered || p->party[m->to].unordered) {
+		return ROW_SHOWN_TWICE;
+	}
 	*likely = (struct usk_likely){ .msg = *m };
 	usk_rows_place(usk_rows_of(p, which), places_of(p, which, place), m, epoch, near);
 	if (!place_alone(p, which, m->from, m->sent_ns, &epoch[SENT], &near[SENT]) ||
@@ -415,7 +418,7 @@ enum usk_status usk_row_epochs(struct parties *p, struct usk_err *err)
 				e->n = y->survey.epochs.n;
 			}
 		}
-		p->rows_repeat = p->rows_repeat || y->survey.epochs.n;
+		p->rows_repeat = p->rows_repeat || y->survey.epochs.n || y->unordered;
 	}
 	return status;
 }

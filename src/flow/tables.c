@@ -137,6 +137,7 @@ static void draw(struct table_sample *t, uint32_t a, const struct usk_msg *m, si
 			.q_ns = forth ? m[i].received_ns : m[i].sent_ns,
 			.way = (uint32_t)usk_fold((uint64_t)m[i].sent_ns,
 						  (uint64_t)m[i].received_ns),
+			.ttl_p = forth,
 		};
 		if (!t->any || usk_msg_order(&m[i], &t->first) < 0) {
 			t->any = true;

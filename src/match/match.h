@@ -326,13 +326,16 @@ struct usk_sighting {
 struct usk_seen {
 	int64_t p_ns, q_ns;
 	uint32_t part; /* whose order is known: p's files, for example */
+	uint32_t with; /* packets of one conversation; back: in one of its directions */
+	bool back;
 };
 
 /** Keeps those that agree with a neighbour of their part, and returns how many are left. *ways: by how
- * much ways differ at most. O(n log n). */
+ * much ways differ, as a rule. O(n log n). */
 size_t usk_seen_agreeing(struct usk_seen *s, size_t n, int64_t *ways);
-/** The first at which p has fallen by more than that; parts: from one part to another. SIZE_MAX: none. */
-size_t usk_seen_fall(const struct usk_seen *s, size_t n, int64_t ways, bool parts);
+/** The first at which p is below what it showed, as one of the clocks was set; parts: in another part.
+ * Conversations tell, whose packets go both ways. SIZE_MAX: none. O(n), at worst O(1000 n). */
+size_t usk_seen_fall(const struct usk_seen *s, size_t n, bool parts);
 
 /*
  * How q's clock runs against p's, roughly: knots of medians, a straight line between them, the

@@ -3,11 +3,16 @@
  * seen.c - do two clocks show the same order?
  *
  * In    what two clocks showed when the same packets passed, in the order in which they passed one
- * Out   whether the other one showed less later, by more than ways differ
- * Why   no clock runs backwards: then one of the two was set back, or what it stamped is out of order
- * Not   which of them, and where (epochs.c, rows.c)
+ * Out   whether the other one was set back meanwhile
+ * Why   packets tell the order of a clock's files, and of its rows, where its stamps may not
+ * Not   which of the two clocks it was, and where exactly (epochs.c, rows.c)
  *
- * A few of them are of different packets that look alike: these lie near no neighbour.
+ * Stamps fall where packets overtake each other, too, or wait in a queue. But p - q is too large by
+ * the way of a packet that came to p's machine, and too small by that of one that left it. So among
+ * packets of both directions one at least is no larger than the clocks were apart, and one no
+ * smaller: if all before are larger than all after, p was set back, or q forward, whatever ways were.
+ *
+ * A few sightings are of different packets that look alike: these lie near no neighbour.
  */
 #include "match/match.h"
 
@@ -87,20 +92,85 @@ size_t usk_seen_agreeing(struct usk_seen *s, size_t n, int64_t *ways)
 	return kept;
 }
 
-size_t usk_seen_fall(const struct usk_seen *s, size_t n, int64_t ways, bool parts)
+/* Packets before or behind a place, until some are of both directions. */
+struct window {
+	int64_t least, most; /* p - q */
+	int64_t from_ns, to_ns;
+	bool both;
+};
+
+enum { FEWEST = 4, MOST = 64 };
+
+static int64_t offset_of(const struct usk_seen *s)
 {
-	/* The highest, and the highest of all other parts. */
-	struct usk_seen high = { -USK_TIME_MAX, 0, UINT32_MAX }, other = high;
-	for (size_t i = 0; i < n; i++) {
-		const bool same = parts && s[i].part == high.part;
-		if ((usk_i128)(same ? other.p_ns : high.p_ns) - s[i].p_ns > ways) {
-			return i;
+	return usk_saturate((usk_i128)s->p_ns - s->q_ns);
+}
+
+static struct window window_of(const struct usk_seen *s, size_t n, size_t at, bool behind)
+{
+	struct window w = { INT64_MAX, INT64_MIN, INT64_MAX, INT64_MIN, false };
+	for (size_t k = 0; k < MOST && (k < FEWEST || !w.both); k++) {
+		const size_t i = behind ? at + k : at - 1 - k;
+		if (i >= n) { /* below 0, too */
+			break;
 		}
-		if (s[i].p_ns > high.p_ns) {
-			other = s[i].part == high.part ? other : high;
-			high = s[i];
-		} else if (s[i].part != high.part && s[i].p_ns > other.p_ns) {
-			other = s[i];
+		for (size_t m = 0; m < k && !w.both; m++) {
+			const struct usk_seen *x = &s[behind ? at + m : at - 1 - m];
+			w.both = x->with == s[i].with && x->back != s[i].back;
+		}
+		int64_t offset = offset_of(&s[i]), q = s[i].q_ns;
+		w.least = offset < w.least ? offset : w.least;
+		w.most = offset > w.most ? offset : w.most;
+		w.from_ns = q < w.from_ns ? q : w.from_ns;
+		w.to_ns = q > w.to_ns ? q : w.to_ns;
+	}
+	return w;
+}
+
+/* By how much p was set back at least before this one; rates differ by 500 ppm at most. */
+static usk_i128 set_back_at(const struct usk_seen *s, size_t n, size_t at)
+{
+	const struct window before = window_of(s, n, at, false), after = window_of(s, n, at, true);
+	if (!before.both || !after.both) {
+		return 0;
+	}
+	int64_t from = before.from_ns < after.from_ns ? before.from_ns : after.from_ns;
+	int64_t to = before.to_ns > after.to_ns ? before.to_ns : after.to_ns;
+	return (usk_i128)before.least - after.most - ((usk_i128)to - from) / 2000;
+}
+
+/* Since it showed the most it has fallen by so much: because the clock was set back? */
+static bool was_set_back(const struct usk_seen *s, size_t n, size_t most, size_t at)
+{
+	const usk_i128 fall = (usk_i128)s[most].p_ns - s[at].p_ns;
+	for (size_t k = 0; k < MOST && at - k > most; k++) {
+		usk_i128 by = set_back_at(s, n, at - k);
+		if (by > 0 && fall > by / 2) {
+			return true;
+		}
+	}
+	return false;
+}
+
+size_t usk_seen_fall(const struct usk_seen *s, size_t n, bool parts)
+{
+	/* The highest, and the highest of all other parts; SIZE_MAX: none yet. */
+	size_t high = SIZE_MAX, other = SIZE_MAX, asked = 0;
+	for (size_t i = 0; i < n; i++) {
+		const bool same = high != SIZE_MAX && s[i].part == s[high].part;
+		const size_t most = parts && same ? other : high;
+		if (most != SIZE_MAX && (usk_i128)s[most].p_ns - s[i].p_ns > LEAST_FALL &&
+		    i >= asked) {
+			if (was_set_back(s, n, most, i)) {
+				return i;
+			}
+			asked = i + FEWEST; /* the next ones say the same */
+		}
+		if (high == SIZE_MAX || s[i].p_ns > s[high].p_ns) {
+			other = same ? other : high;
+			high = i;
+		} else if (!same && (other == SIZE_MAX || s[i].p_ns > s[other].p_ns)) {
+			other = i;
 		}
 	}
 	return SIZE_MAX;

@@ -14,14 +14,17 @@ enum { N = 1000 };
 #define MS     INT64_C(1000000)
 #define SECOND INT64_C(1000000000)
 
-/* One packet every 10 ms, in the order of q; ways of up to 2 ms to either side. p: of two parts, the first
- * up to from, both again and again behind it. */
+/* One packet every 10 ms, in the order of q, there and back, under way for up to 2 ms. p: of two parts, the
+ * first up to from, both again and again behind it. */
 static void make(struct usk_seen *s, struct usk_rng *r, size_t from)
 {
 	for (size_t i = 0; i < N; i++) {
-		int64_t q = (int64_t)i * 10 * MS, way = (int64_t)usk_rng_below(r, 4 * MS) - 2 * MS;
-		s[i] = (struct usk_seen){ 7 * SECOND + q + way, q,
-					  i >= from ? (uint32_t)(i & 1) : 0 };
+		int64_t q = (int64_t)i * 10 * MS, way = (int64_t)usk_rng_below(r, 2 * MS);
+		bool back = usk_rng_below(r, 2);
+		s[i] = (struct usk_seen){ .p_ns = 7 * SECOND + q + (back ? way : -way),
+					  .q_ns = q,
+					  .part = i >= from ? (uint32_t)(i & 1) : 0,
+					  .back = back };
 	}
 }
 
@@ -34,9 +37,9 @@ static void test_order_that_agrees(void **state)
 	usk_rng_seed(&r, 1);
 	make(s, &r, 0);
 	assert_int_equal(usk_seen_agreeing(s, N, &ways), N);
-	assert_true(ways > 4 * MS && ways < 100 * MS);
-	assert_true(usk_seen_fall(s, N, ways, true) == SIZE_MAX);
-	assert_true(usk_seen_fall(s, N, ways, false) == SIZE_MAX);
+	assert_true(ways > 2 * MS && ways < 100 * MS);
+	assert_true(usk_seen_fall(s, N, true) == SIZE_MAX);
+	assert_true(usk_seen_fall(s, N, false) == SIZE_MAX);
 }
 
 /* From 600 on p shows half a second less: its own part's order says nothing of files. */
@@ -52,41 +55,58 @@ static void test_falls(void **state)
 		s[i].p_ns -= SECOND / 2;
 	}
 	assert_int_equal(usk_seen_agreeing(s, N, &ways), N);
-	assert_int_equal(usk_seen_fall(s, N, ways, false), 600);
-	assert_true(usk_seen_fall(s, N, ways, true) == SIZE_MAX);
+	assert_int_equal(usk_seen_fall(s, N, false), 600);
+	assert_true(usk_seen_fall(s, N, true) == SIZE_MAX);
 	for (size_t i = 700; i < N; i++) {
 		s[i].part = 1; /* by then p is beyond what it showed before */
 	}
-	assert_true(usk_seen_fall(s, N, ways, true) == SIZE_MAX);
+	assert_true(usk_seen_fall(s, N, true) == SIZE_MAX);
 	for (size_t i = 620; i < N; i++) {
 		s[i].part = 1;
 	}
-	assert_int_equal(usk_seen_fall(s, N, ways, true), 620);
+	assert_int_equal(usk_seen_fall(s, N, true), 620);
 	/* Below the highest of all other parts, that of its own not counted. */
 	for (size_t i = 0; i < 620; i++) {
 		s[i].part = i < 300 ? 2 : 0;
 	}
-	assert_int_equal(usk_seen_fall(s, N, ways, true), 620);
+	assert_int_equal(usk_seen_fall(s, N, true), 620);
 	for (size_t i = 300; i < N; i++) {
 		s[i].part = 0;
 	}
-	assert_true(usk_seen_fall(s, N, ways, true) == SIZE_MAX);
+	assert_true(usk_seen_fall(s, N, true) == SIZE_MAX);
 }
 
-/* By less than ways differ nothing falls. */
-static void test_small_falls(void **state)
+/* Packets wait in a queue, for a tenth of a second at times, and overtake those of the other part. */
+static void test_queues(void **state)
 {
 	(void)state;
 	struct usk_rng r;
 	struct usk_seen s[N];
-	int64_t ways;
-	usk_rng_seed(&r, 3);
-	make(s, &r, N);
-	for (size_t i = 600; i < N; i++) {
-		s[i].p_ns -= 20 * MS;
+	for (unsigned seed = 3; seed < 103; seed++) {
+		usk_rng_seed(&r, seed);
+		make(s, &r, 0);
+		for (size_t i = 0; i < N; i++) {
+			bool waits = s[i].back && (i / 100 & 1) && s[i].part;
+			s[i].p_ns += waits ? 100 * MS + (int64_t)usk_rng_below(&r, 10 * MS) : 0;
+		}
+		assert_true(usk_seen_fall(s, N, true) == SIZE_MAX);
+		assert_true(usk_seen_fall(s, N, false) == SIZE_MAX);
 	}
-	usk_seen_agreeing(s, N, &ways);
-	assert_true(usk_seen_fall(s, N, ways, false) == SIZE_MAX);
+}
+
+/* One direction alone may have become faster. */
+static void test_one_way(void **state)
+{
+	(void)state;
+	struct usk_rng r;
+	struct usk_seen s[N];
+	usk_rng_seed(&r, 4);
+	make(s, &r, N);
+	for (size_t i = 0; i < N; i++) {
+		s[i].p_ns -= i >= 600 ? SECOND / 2 : 0;
+		s[i].with = s[i].back;
+	}
+	assert_true(usk_seen_fall(s, N, false) == SIZE_MAX);
 }
 
 static void test_strays(void **state)
@@ -103,7 +123,7 @@ static void test_strays(void **state)
 	s[0].part = 9; /* alone in its part */
 	size_t left = usk_seen_agreeing(s, N, &ways);
 	assert_in_range(left, N - 11, N - 10);
-	assert_true(usk_seen_fall(s, left, ways, false) == SIZE_MAX);
+	assert_true(usk_seen_fall(s, left, false) == SIZE_MAX);
 	assert_int_equal(usk_seen_agreeing(s, 0, &ways), 0);
 	assert_int_equal(usk_seen_agreeing(s, 1, &ways), 0);
 }
@@ -113,7 +133,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_order_that_agrees),
 		cmocka_unit_test(test_falls),
-		cmocka_unit_test(test_small_falls),
+		cmocka_unit_test(test_queues),
+		cmocka_unit_test(test_one_way),
 		cmocka_unit_test(test_strays),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
