@@ -508,7 +508,7 @@ static struct arranging open_all(struct parties *p, bool run_on)
 		}
 		if (p->party[i].survey.n_parts > 1) {
 			x.of[i] = (struct files){ .y = &p->party[i],
-						  .met = x.met + from,
+						  .met = to > from ? x.met + from : NULL,
 						  .n_met = to - from };
 			open_files(&x.of[i]);
 		}

@@ -307,7 +307,7 @@ static int64_t unusual(int64_t middle_ns)
 static size_t run_of(const int64_t *r, size_t n, size_t i, int64_t usual)
 {
 	size_t end = i + 1;
-	while (end < n && r[end] - r[i] <= usual && r[i] - r[end] <= usual) {
+	while (end < n && (usk_i128)r[end] - r[i] <= usual && (usk_i128)r[i] - r[end] <= usual) {
 		end++;
 	}
 	return end;
