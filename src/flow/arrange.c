@@ -388,13 +388,13 @@ static bool arrange(const struct files *f)
 	size_t *number = usk_alloc(s->n_parts, sizeof *number);
 	bool good = turns_of(f, number);
 	for (size_t i = 0; i < s->n_parts && good; i++) {
-		struct usk_epochs steps;
+		struct usk_epochs steps = { 0 };
 		good = (f->known[i] || !s->part[i].records) && steps_of(f, root_of(f, i), &steps);
 		turn[i].turn = number[i];
 		if (good) {
 			arrange_part(&s->part[i], &steps, &turn[i]);
-			usk_epochs_free(&steps);
 		}
+		usk_epochs_free(&steps);
 	}
 	if (good) {
 		usk_trace_arrange(f->y->capture, turn);
