@@ -191,6 +191,12 @@ static inline bool usk_is_time(usk_i128 ns)
 	return ns >= -USK_TIME_MAX && ns <= USK_TIME_MAX;
 }
 
+/* A value cut at +-USK_TIME_MAX. */
+static inline int64_t usk_cut(usk_i128 v)
+{
+	return v > USK_TIME_MAX ? USK_TIME_MAX : v < -USK_TIME_MAX ? -USK_TIME_MAX : (int64_t)v;
+}
+
 /* The nearest int64_t. */
 static inline int64_t usk_saturate(usk_i128 x)
 {

@@ -59,12 +59,6 @@ usk_i128 usk_lines_half_floor(const struct usk_lines *l, bool ceiling, usk_i128 
 /** The mean of the lines that are corners of the polygon, at two relative x; l is bounded. */
 void usk_lines_mean(const struct usk_lines *l, const usk_i128 x[2], usk_i128 y[2]);
 
-/* A value cut at +-USK_TIME_MAX. */
-static inline int64_t usk_cut(usk_i128 v)
-{
-	return v > USK_TIME_MAX ? USK_TIME_MAX : v < -USK_TIME_MAX ? -USK_TIME_MAX : (int64_t)v;
-}
-
 /** -1e6 x the mean slope of a clock's knots, what jumped between left out; NAN: there is none. */
 double usk_clock_drift(const struct usk_clock *clock);
 

@@ -13,8 +13,7 @@
  * file of another machine tell which of these came first, whatever any clock shows. Where they show
  * that the clock was set back from one file to another (match/seen.c), and where a file's own records
  * do, files that the packets part come one after the other, and those that they mix come together, on
- * time that runs on. That takes that each of these shows the same steps. Packets are to agree with the
- * new order.
+ * unwrapped time, if each of these shows the same steps. Packets have to agree with the new order.
  *
  * Where both clocks' files were rotated just when one was set back no file tells. Then the order of
  * one's stamps contradicts that of the other's, and the one that goes on without a gap was not set.

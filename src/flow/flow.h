@@ -393,6 +393,22 @@ void usk_table_names(struct parties *p, size_t which);
 /** Bytes of all tables. */
 uint64_t usk_tables_size(const struct parties *p);
 
+/* ---- samples of all captures (sighted.c) ------------------------------------------------ */
+
+/* A sample: the number of its party before its own. */
+struct usk_sighted {
+	uint64_t key, sample;
+};
+/** All samples sorted, which tells who shares what, by key and party, the caller's; of contents whose hash
+ * is 0 under the mask. */
+struct usk_sighted *usk_sighted_all(const struct parties *p, uint64_t mask, size_t *n);
+static inline uint32_t usk_sighted_party(const struct usk_sighted *s)
+{
+	return (uint32_t)(s->sample >> 32);
+}
+/** The end of the run of the same key, and party if that counts, which begins at i. */
+size_t usk_sighted_run(const struct usk_sighted *s, size_t n, size_t i, bool party);
+
 /* ---- pairs (pairs.c) ----------------------------------------------------------------- */
 
 /** The number of the pair, which is added if there is none. */

@@ -15,10 +15,6 @@
 
 enum { OTHERS = 4, ENOUGH = 1 << 13 };
 
-struct sighted {
-	uint64_t key, sample; /* clock << 32 | number */
-};
-
 static const struct usk_sample *sample_of(const struct parties *p, uint64_t which)
 {
 	return &p->party[which >> 32].survey.sample[which & UINT32_MAX];
@@ -30,10 +26,9 @@ static bool is_joined(const struct parties *p, uint64_t which)
 }
 
 /* Of many samples those of some contents, the same of all clocks. */
-static struct sighted *all_sighted(const struct parties *p, size_t *n)
+static struct usk_sighted *some_sighted(const struct parties *p, size_t *n)
 {
-	struct sighted *s = NULL;
-	size_t cap = 0, most = 0;
+	size_t most = 0;
 	uint64_t mask = 0;
 	for (size_t i = 0; i < p->n; i++) {
 		size_t samples = p->party[i].survey.n_samples;
@@ -42,20 +37,7 @@ static struct sighted *all_sighted(const struct parties *p, size_t *n)
 	while (most / (mask + 1) > ENOUGH) {
 		mask = mask * 2 + 1;
 	}
-	*n = 0;
-	for (size_t i = 0; i < p->n; i++) {
-		const struct usk_survey *y = &p->party[i].survey;
-		for (size_t k = 0; k < y->n_samples; k++) {
-			if (!(usk_mix(y->sample[k].key) & mask)) {
-				*USK_ADD(s, *n, cap) =
-					(struct sighted){ y->sample[k].key, (uint64_t)i << 32 | k };
-			}
-		}
-	}
-	if (*n) {
-		usk_sort_rows(&s->key, *n, sizeof *s / sizeof s->key);
-	}
-	return s;
+	return usk_sighted_all(p, mask, n);
 }
 
 /* A conversation, whichever of its ends sends. */
@@ -86,12 +68,11 @@ static struct met met_of(const struct parties *p, uint64_t mine, uint64_t other,
 }
 
 /* Of the sightings of one packet those of clocks that saw it once. */
-static size_t only_ones(const struct sighted *s, size_t n, uint64_t *out, size_t cap)
+static size_t only_ones(const struct usk_sighted *s, size_t n, uint64_t *out, size_t cap)
 {
 	size_t kept = 0;
 	for (size_t i = 0, k; i < n && kept < cap; i = k) {
-		for (k = i + 1; k < n && s[k].sample >> 32 == s[i].sample >> 32; k++) {
-		}
+		k = usk_sighted_run(s, n, i, true);
 		if (k == i + 1) {
 			out[kept++] = s[i].sample;
 		}
@@ -102,13 +83,12 @@ static size_t only_ones(const struct sighted *s, size_t n, uint64_t *out, size_t
 struct met *usk_met_all(const struct parties *p, bool run_on, size_t *n)
 {
 	size_t n_sighted, cap = 0;
-	struct sighted *s = all_sighted(p, &n_sighted);
+	struct usk_sighted *s = some_sighted(p, &n_sighted);
 	struct met *met = NULL;
 	*n = 0;
 	for (size_t i = 0, k; i < n_sighted; i = k) {
 		uint64_t one[OTHERS];
-		for (k = i + 1; k < n_sighted && s[k].key == s[i].key; k++) {
-		}
+		k = usk_sighted_run(s, n_sighted, i, false);
 		size_t n_ones = only_ones(s + i, k - i, one, OTHERS);
 		for (size_t a = 0; a < n_ones; a++) {
 			for (size_t b = 0; b < n_ones && is_joined(p, one[a]); b++) {

@@ -10,11 +10,12 @@ struct met {
 	uint64_t other; /* the other's clock and file */
 	uint64_t order; /* its record there */
 	uint32_t clock;
-	struct usk_seen seen; /* as recorded; the clock's own runs on once its files are in order */
+	struct usk_seen
+		seen; /* as recorded; the clock's own unwrapped once its files are in order */
 };
 
 /** Of all clocks of several files, by clock, other file, and order there; *n of them, the caller's. run_on:
- * their stamps run on, as their files are in order. */
+ * their stamps are unwrapped, as their files are in order. */
 struct met *usk_met_all(const struct parties *p, bool run_on, size_t *n);
 
 #endif

@@ -57,68 +57,34 @@ uint32_t usk_pair_number(struct parties *p, uint32_t x, uint32_t y)
 
 /* ---- captures that saw the same packets ---------------------------------------------- */
 
-/* All samples sorted once tell who shares what: to look for every capture's in every other one
- * would take hours where a few hundred meet. */
-static struct usk_sighted *all_sighted(const struct parties *p, size_t *n)
-{
-	*n = 0;
-	for (size_t i = 0; i < p->n; i++) {
-		*n += p->party[i].survey.n_samples;
-	}
-	struct usk_sighted *s = usk_alloc(*n + 1, sizeof *s);
-	*n = 0;
-	for (size_t i = 0; i < p->n; i++) {
-		const struct usk_survey *y = &p->party[i].survey;
-		for (size_t k = 0; k < y->n_samples; k++) {
-			s[(*n)++] = (struct usk_sighted){ y->sample[k].key, (uint64_t)i << 32 | k };
-		}
-	}
-	usk_sort_rows(&s->key, *n, sizeof *s / sizeof s->key);
-	return s;
-}
-
-static uint32_t party_of(const struct usk_sighted *s)
-{
-	return (uint32_t)(s->sample >> 32);
-}
-
-/* The end of the run of the same key, and party if that counts, which begins at i. */
-static size_t run(const struct usk_sighted *s, size_t n, size_t i, bool party)
-{
-	size_t k = i + 1;
-	while (k < n && s[k].key == s[i].key && (!party || party_of(&s[k]) == party_of(&s[i]))) {
-		k++;
-	}
-	return k;
-}
-
 /* One capture's sightings of one key. */
 static void note_passing(struct parties *p, const struct usk_sighted *s, size_t n)
 {
 	enum { ENOUGH = 8 };
 	uint32_t sample[ENOUGH];
 	if (n == 1) {
-		p->party[party_of(s)].survey.passing.once++;
+		p->party[usk_sighted_party(s)].survey.passing.once++;
 		return;
 	}
 	for (size_t i = 0; i < n && i < ENOUGH; i++) {
 		sample[i] = (uint32_t)s[i].sample;
 	}
-	usk_survey_passing(&p->party[party_of(s)].survey, sample, n < ENOUGH ? n : ENOUGH);
+	usk_survey_passing(&p->party[usk_sighted_party(s)].survey, sample, n < ENOUGH ? n : ENOUGH);
 }
 
 /* Pairs that have a sample in common. whole: these are all samples of their captures. */
 static void tie(struct parties *p, const struct usk_sighted *s, size_t n, bool whole)
 {
 	for (size_t i = 0, end; i < n; i = end) {
-		end = run(s, n, i, false);
+		end = usk_sighted_run(s, n, i, false);
 		for (size_t x = i, x_end; x < end; x = x_end) {
-			x_end = run(s, n, x, true);
+			x_end = usk_sighted_run(s, n, x, true);
 			if (whole) {
 				note_passing(p, s + x, x_end - x);
 			}
-			for (size_t y = x_end; y < end; y = run(s, n, y, true)) {
-				uint32_t k = usk_pair_number(p, party_of(&s[x]), party_of(&s[y]));
+			for (size_t y = x_end; y < end; y = usk_sighted_run(s, n, y, true)) {
+				uint32_t k = usk_pair_number(p, usk_sighted_party(&s[x]),
+							     usk_sighted_party(&s[y]));
 				p->pair[k].in_captures = true;
 			}
 		}
@@ -128,7 +94,7 @@ static void tie(struct parties *p, const struct usk_sighted *s, size_t n, bool w
 static void find_shared(struct parties *p)
 {
 	size_t n;
-	struct usk_sighted *s = all_sighted(p, &n);
+	struct usk_sighted *s = usk_sighted_all(p, 0, &n);
 	tie(p, s, n, true);
 	if (p->share && p->share->ranks > 1) {
 		struct usk_sighted *some = usk_share_sighted(p, s, &n);

@@ -68,10 +68,6 @@ void usk_share_depth(struct parties *p, enum usk_status status, const struct usk
 /** What surveys tell, less their samples, of captures that are read elsewhere. */
 void usk_share_surveys(struct parties *p, enum usk_status status, const struct usk_err *err);
 
-/* A sample: the number of its party before its own. */
-struct usk_sighted {
-	uint64_t key, sample;
-};
 /** Of all keys a share, sorted, of all parties; s[*n] are those of captures here. The caller's. */
 struct usk_sighted *usk_share_sighted(const struct parties *p, const struct usk_sighted *s,
 				      size_t *n);

@@ -19,16 +19,10 @@ enum { GROUP = 15, MAX_GROUPS = 512, SLOPES = 4096 };
 /* No packet is under way for longer. */
 #define LONGEST_WAY_NS 10e9
 
-/* At the range of times. */
-static int64_t cut(usk_i128 x)
-{
-	return x > USK_TIME_MAX ? USK_TIME_MAX : x < -USK_TIME_MAX ? -USK_TIME_MAX : (int64_t)x;
-}
-
 /* p - q. */
 static int64_t offset_of(const struct usk_sighting *s)
 {
-	return cut((usk_i128)s->p_ns - s->q_ns);
+	return usk_cut((usk_i128)s->p_ns - s->q_ns);
 }
 
 /* How far a lies from the line through b that has that rate. */
@@ -292,7 +286,7 @@ static int64_t *all_off(const struct usk_coarse *c, const struct usk_sighting *s
 	int64_t *r = usk_alloc(n, sizeof *r);
 	size_t hint = 0;
 	for (size_t i = 0; i < n; i++) {
-		r[i] = cut(off_map_by(c, &s[i], &hint));
+		r[i] = usk_cut(off_map_by(c, &s[i], &hint));
 	}
 	return r;
 }
@@ -346,7 +340,7 @@ static void follow(struct usk_coarse *c, const struct usk_sighting *s, size_t n,
 			add_knot(c, &cap, s[k].q_ns, offset_of(&s[k]));
 		} else if (k + 1 == from || k == to) {
 			int64_t at = usk_coarse_to_p(&old, s[k].q_ns, &hint);
-			add_knot(c, &cap, s[k].q_ns, cut((usk_i128)at - s[k].q_ns));
+			add_knot(c, &cap, s[k].q_ns, usk_cut((usk_i128)at - s[k].q_ns));
 		}
 	}
 	for (i = 0; i < old.n_knots && to < n; i++) {

@@ -28,7 +28,7 @@ struct source {
 	bool ended;
 	uint32_t *iface; /* ours, of each of its own */
 	size_t n_ifaces;
-	/* When it comes, and where its time runs on. */
+	/* When it comes, and from which records on its stamps count as later. */
 	size_t turn;
 	uint64_t *from;
 	int64_t *shift;
@@ -107,7 +107,7 @@ static void end_here(struct usk_trace *t, bool end)
 	t->done = end;
 }
 
-/* Its next record's time, which runs on. */
+/* Its next record's unwrapped time. */
 static int64_t next_at(struct source *s)
 {
 	while (s->shifted < s->n_shifts && s->from[s->shifted] <= s->handed) {

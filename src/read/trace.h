@@ -211,7 +211,7 @@ size_t usk_trace_parts(const struct usk_trace *t);
 size_t usk_trace_part(const struct usk_trace *t, uint32_t iface);
 
 /* When a part comes: those of a turn together, in the order of their stamps, behind all of the turns
- * before. The order within a turn is by time that runs on: from record[i] on, counted from 0, the
+ * before. The order within a turn is by unwrapped time: from record[i] on, counted from 0, the
  * part's stamps count as shift_ns[i] later. */
 struct usk_trace_turn {
 	size_t turn;
