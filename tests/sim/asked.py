@@ -62,19 +62,35 @@ def order(unskew, found, events):
 	return decided
 
 
-def trial(args):
-	"""One case in a folder of its own: its seed, why it failed or None, how much was asked."""
-	judge, unskew, keep, seed = args
+def joined(unskew, traces, more):
+	"""By parts of the traces, which come in the order of their names, the same bytes."""
+	traces = sorted(traces, key=lambda t: t.split('=')[-1])
+	r = run(unskew, 'part', '-q', *traces, '-o', 'parts')
+	if r.returncode:
+		raise AssertionError(f'part: {r.stderr[:200]}')
+	r, s = run(unskew, 'join', 'parts', *more, '--json'), run(unskew, 'sync', *traces, *more, '--json')
+	if r.stdout != s.stdout or r.stderr != s.stderr:
+		raise AssertionError(f'join says other than sync: {r.stderr[:200]}')
+
+
+def in_folder(judge, unskew, case, keep, nothing):
+	"""What judge says of a case in a folder of its own: why it failed, and more; that of a failure is nothing."""
 	with tempfile.TemporaryDirectory(dir=in_memory()) as folder:
 		os.chdir(folder)
 		try:
-			out = judge(unskew, seed)
+			out = judge(unskew, case)
 		except (AssertionError, ValueError, subprocess.TimeoutExpired) as e:
-			out = str(e) or repr(e), 0
+			out = str(e) or repr(e), *nothing
 		if out[0] and keep:
-			shutil.copytree(folder, os.path.join(keep, str(seed)), dirs_exist_ok=True)
+			shutil.copytree(folder, keep, dirs_exist_ok=True)
 		os.chdir('/')
-	return seed, *out
+	return out
+
+
+def trial(args):
+	"""One case: its seed, why it failed or None, how much was asked."""
+	judge, unskew, keep, seed = args
+	return seed, *in_folder(judge, unskew, seed, keep and os.path.join(keep, str(seed)), (0,))
 
 
 def trials(judge, usual, what):

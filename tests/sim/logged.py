@@ -23,15 +23,12 @@ import json
 import multiprocessing
 import os
 import random
-import shutil
-import subprocess
 import sys
-import tempfile
 
 sys.dont_write_bytecode = True  # the source tree stays as it is
 
 import forms
-from asked import in_memory, options, order, run
+from asked import in_folder, joined, options, order, run
 
 E12 = 10**12
 SECOND = 10**9
@@ -355,17 +352,6 @@ def used(case):
                 raise AssertionError(f"a message that never was: {r}")
 
 
-def joined(unskew, case, more):
-    """By parts of the traces, which come in the order of their names, the same bytes."""
-    traces = sorted(case.traces, key=lambda t: t.split("=")[-1])
-    r = run(unskew, "part", "-q", *traces, "-o", "parts")
-    if r.returncode:
-        raise AssertionError(f"part: {r.stderr[:200]}")
-    r, s = run(unskew, "join", "parts", *more, "--json"), run(unskew, "sync", *traces, *more, "--json")
-    if r.stdout != s.stdout or r.stderr != s.stderr:
-        raise AssertionError(f"join says other than sync: {r.stderr[:200]}")
-
-
 def judge(unskew, seed):
     case = Case(seed)
     more = [*case.write(), "--reference", case.reference, *case.more]
@@ -385,7 +371,7 @@ def judge(unskew, seed):
     in_order(unskew, case, answer)
     used(case)
     if case.rng.random() < 0.2:
-        joined(unskew, case, more)
+        joined(unskew, case.traces, more)
     os.mkdir("now")
     one = "/" + case.traces[0].split("=")[-1] if len(case.traces) == 1 else ""
     a = run(unskew, "apply", "clocks.json", *case.traces, "-o", "now" + one, "--force", "--allow-unbounded")
@@ -399,16 +385,7 @@ def judge(unskew, seed):
 
 def trial(args):
     unskew, keep, seed = args
-    with tempfile.TemporaryDirectory(dir=in_memory()) as folder:
-        os.chdir(folder)
-        try:
-            out = judge(unskew, seed)
-        except (AssertionError, subprocess.TimeoutExpired) as e:
-            out = str(e), 0, 0
-        if out[0] and keep:
-            shutil.copytree(folder, os.path.join(keep, str(seed)), dirs_exist_ok=True)
-        os.chdir("/")
-    return seed, *out
+    return seed, *in_folder(judge, unskew, seed, keep and os.path.join(keep, str(seed)), (0, 0))
 
 
 def main():

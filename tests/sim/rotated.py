@@ -13,7 +13,6 @@ epoch that gives this very stamp. Shares nothing with the simulator. A case is m
 writes those that fail.
 """
 
-import bisect
 import collections
 import csv
 import json
@@ -21,16 +20,13 @@ import math
 import multiprocessing
 import os
 import random
-import shutil
 import struct
-import subprocess
 import sys
-import tempfile
 
 sys.dont_write_bytecode = True  # the source tree stays as it is
 
 import forms
-from asked import in_memory, options, run
+from asked import in_folder, joined, options, run
 
 E12 = 10**12
 SECOND = 10**9
@@ -257,16 +253,8 @@ def hold(unskew, case, answer, traces):
     return len(written)
 
 
-def joined(unskew, traces, more):
-    """By parts of the traces the same bytes."""
-    run(unskew, "part", "-q", *traces, "-o", "parts")
-    r, s = run(unskew, "join", "parts", *more, "--json"), run(unskew, "sync", *traces, *more, "--json")
-    if r.stdout != s.stdout or r.stderr != s.stderr:
-        raise AssertionError(f"join says other than sync: {r.stderr[:200]}")
-
-
 def judge(unskew, case):
-    """How many stamps were held against the truth; None: the program says that it cannot tell the order of some."""
+    """Why it failed, how many stamps were held against the truth; None: the program cannot tell the order of some."""
     traces, more = case.write()
     r = run(unskew, "sync", *traces, *more, "--reference", case.reference, "-o", "clocks.json", "--json", "--force")
     if r.returncode not in (0, 3):
@@ -278,35 +266,22 @@ def judge(unskew, case):
     if a.returncode not in (0, 3):
         if not any(u in a.stderr for u in UNSURE):
             raise AssertionError(f"apply: {a.stderr.strip()[-200:]}")
-        return None
+        return "", None
     if any("is left out" in note for note in answer["notes"]):
         if not case.moments:
             raise AssertionError(f"no clock was set: {answer['notes']}")
-        return None
+        return "", None
     if case.form != "events" and case.rng.random() < 0.2:
-        joined(unskew, sorted(traces, key=lambda t: t.split("=")[-1]), [*more, "--reference", case.reference])
-    return hold(unskew, case, answer, traces)
-
-
-def in_folder(unskew, case, keep):
-    """(what is wrong, how many stamps were held against the truth)"""
-    with tempfile.TemporaryDirectory(dir=in_memory()) as folder:
-        os.chdir(folder)
-        try:
-            out = "", judge(unskew, case)
-        except (AssertionError, subprocess.TimeoutExpired) as e:
-            out = str(e), 0
-            if keep:
-                shutil.copytree(folder, keep, dirs_exist_ok=True)
-        os.chdir("/")
-    return out
+        joined(unskew, traces, [*more, "--reference", case.reference])
+    return "", hold(unskew, case, answer, traces)
 
 
 def trial(args):
     """With the same records in one file of each clock wrong, too: the step is one that messages do not show."""
     unskew, keep, seed = args
-    why, held = in_folder(unskew, Case(seed), keep and os.path.join(keep, str(seed)))
-    hidden = bool(why) and bool(in_folder(unskew, Case(seed, True), keep and os.path.join(keep, f"{seed}-one"))[0])
+    folder = keep and os.path.join(keep, str(seed))
+    why, held = in_folder(judge, unskew, Case(seed), folder, (0,))
+    hidden = bool(why) and bool(in_folder(judge, unskew, Case(seed, True), folder and folder + "-one", (0,))[0])
     return seed, why, held, hidden
 
 
