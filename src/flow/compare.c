@@ -249,6 +249,11 @@ comparison_of(const struct parties *p, const struct usk_estimator *const *method
 		c->n_methods++;
 	}
 	method = n_methods ? method : usk_estimators();
+	c->total = usk_alloc(c->n_methods, sizeof *c->total);
+	for (size_t k = 0; k < c->n_methods; k++) {
+		c->total[k].method = method[k];
+		c->total[k].broadcasts = usk_no_difference;
+	}
 	c->pair = usk_alloc(p->n_pairs + 1, sizeof *c->pair);
 	for (size_t i = 0; i < p->n_pairs; i++) {
 		struct usk_compared_pair *pair = &c->pair[c->n_pairs++];
@@ -281,16 +286,11 @@ static void add_method(struct usk_method_total *t, const struct usk_compared_pai
 static void add_up(struct usk_comparison *c)
 {
 	usk_i128 sum = 0, n = 0;
-	c->total = usk_alloc(c->n_methods, sizeof *c->total);
-	for (size_t k = 0; k < c->n_methods; k++) {
-		c->total[k].broadcasts = usk_no_difference;
-	}
 	c->broadcasts_recorded = usk_no_difference;
 	c->half_best_ns = c->half_worst_ns = c->half_mean_ns = USK_NONE;
 	for (size_t i = 0; i < c->n_pairs; i++) {
 		const struct usk_compared_pair *p = &c->pair[i];
 		for (size_t k = 0; k < c->n_methods; k++) {
-			c->total[k].method = p->score[k].method;
 			if (!p->score[k].failed) {
 				add_method(&c->total[k], p, &p->score[k]);
 			}
@@ -323,12 +323,12 @@ enum usk_status usk_compare(struct usk_trace *const *trace, size_t n,
 	struct usk_comparison *c = comparison_of(&p, method, n_methods);
 	struct usk_pair *pair = usk_alloc(p.n_pairs + 1, sizeof *pair);
 	bool together = false;
-	for (size_t i = 0; i < c->n_methods && p.n_pairs; i++) {
-		together |= c->pair[0].score[i].method->together;
+	for (size_t i = 0; i < c->n_methods; i++) {
+		together |= c->total[i].method->together;
 	}
 	struct comparing x = { &p, c, pair, usk_readings_size(&p, p.all_pairs, p.n_pairs) };
 	p.work_all += x.work;
-	status = together ? usk_flow_group(&p, err) : USK_OK;
+	status = together && p.n_pairs ? usk_flow_group(&p, err) : USK_OK;
 	status = status ? status : usk_gather(&p, GATHER_KEEP, pair, compare_pair, &x, err);
 	add_up(c);
 	for (size_t i = 0; i < p.n_pairs && !status; i++) {

@@ -18,3 +18,12 @@ Note: m0 and m1: nothing shows which machine sent 106 of the 388 packets that bo
 $ unskew sync m0.pcap m1.pcap --local m0=10.0.0.1 --local m1=10.0.0.2 | grep -c Note
 0
 ? 1
+# Nor are there lines of three clocks that share nothing: every estimator has its row, of no answers.
+$ for i in 0 1 2; do unskew simulate -q -o t$i --seconds 1 --seed $i --start 170000000${i}000000000; cp t$i/host0.pcap c$i.pcap; done
+$ unskew compare c0.pcap c1.pcap c2.pcap --json --method hull,support >compare.json; echo status $?; grep -E '"(pairs|name|answers)"' compare.json
+status 0
+  "pairs": [],
+        "name": "hull",
+        "answers": 0,
+        "name": "support",
+        "answers": 0,
