@@ -53,8 +53,7 @@ size_t usk_knots_thin_out(struct usk_knot *k, size_t n)
 		for (size_t i = at + 1; i < n; i++) {
 			const struct usk_knot *b = &k[i];
 			int64_t s = spare(b);
-			if (i > at + 1 &&
-			    passes(&lo, a, a->lo_ns - spare(a) / 2, b, b->lo_ns - s / 2) &&
+			if (passes(&lo, a, a->lo_ns - spare(a) / 2, b, b->lo_ns - s / 2) &&
 			    passes(&hi, a, a->hi_ns + spare(a) / 2, b, b->hi_ns + s / 2) &&
 			    passes(&mid, a, a->offset_ns, b, b->offset_ns)) {
 				best = i;
