@@ -101,10 +101,11 @@ example: ## the worked example anew, doc/example.md and its pictures: RECORDED=f
 bless: all ## accept the present output of golden tests: make bless T=name, or all of them
 	@tests/golden/run.sh bless $(BUILD)/unskew $(if $(filter command,$(origin T)),$(T))
 
-answers: ## accept the present answers of tests/answers, and print which are others than before
+answers: ## accept the present answers of tests/answers, and what fuzz corpora hold, and print which are others than before
 	@tools/need.sh check
 	@tools/build_tests.sh $(BUILD) $(MESON_FLAGS)
 	@tests/answers/answers.py $(BUILD)/unskew --bless --write-otf2 $(BUILD)/tests/sim/write_otf2
+	@tests/fuzz/found.sh $(BUILD)
 
 fmt: ## lay out the C files
 	@tools/need.sh fmt

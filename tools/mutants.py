@@ -22,7 +22,7 @@ import tempfile
 FOLDERS = ["num", "read", "ctf", "protocol", "match", "fit", "graph", "flow", "judge", "audit", "history", "write", "clock"]
 
 # The first needs the least built.
-SUITES = ["golden", "unit", "schema", "mpi", "sim"]
+SUITES = ["answers", "golden", "fuzz", "unit", "schema", "mpi", "sim"]
 
 # What to find, and what to put there: each a slip that compiles.
 SLIPS = [

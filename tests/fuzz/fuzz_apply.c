@@ -3,7 +3,9 @@
  * fuzz_apply - any bytes as a trace that is re-timed and merged with itself: a sentence or a
  * file, never a crash
  */
-#include "base/base.h"
+#include "base/io.h"
+#include "found.h"
+#include "memory.h"
 #include "read/trace.h"
 
 #include <stdio.h>
@@ -41,7 +43,22 @@ static struct usk_write_options comments_by(size_t size)
 	};
 }
 
-static void merge_twice(const uint8_t *data, size_t size)
+/* What was written there, which goes. */
+static void found_file(const char *path)
+{
+	struct usk_input in;
+	if (usk_input_open(&in, path, NULL, NULL)) {
+		fuzz_found(0);
+		return;
+	}
+	if (!usk_input_all(&in, NULL)) {
+		fuzz_found_bytes(in.data, in.have);
+	}
+	usk_input_close(&in);
+	unlink(path);
+}
+
+static void merge_twice(const uint8_t *data, size_t size, const char *out)
 {
 	struct usk_err err = { 0 };
 	struct usk_trace *t[2] = { NULL, NULL };
@@ -50,8 +67,9 @@ static void merge_twice(const uint8_t *data, size_t size)
 	const struct usk_write_options opt = comments_by(size);
 	if (!usk_trace_open_memory(data, size, "client", &t[0], &err) &&
 	    !usk_trace_open_memory(data, size, "server", &t[1], &err)) {
-		check(usk_merge(t, own, 2, &clocks, "/dev/null", &opt, &notes, &err), &err);
+		check(usk_merge(t, own, 2, &clocks, out, &opt, &notes, &err), &err);
 	}
+	found_file(out);
 	usk_notes_free(&notes);
 	usk_trace_close(t[0]);
 	usk_trace_close(t[1]);
@@ -70,9 +88,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct usk_notes notes = { 0 };
 	struct usk_err err = { 0 };
 	const struct usk_write_options opt = comments_by(size);
-	check(usk_apply(path, 0, &clocks, "/dev/null", &opt, &notes, &err), &err);
+	char *out = usk_format("%s/out", memory_folder());
+	check(usk_apply(path, 0, &clocks, out, &opt, &notes, &err), &err);
+	found_file(out);
 	usk_notes_free(&notes);
 	close(fd);
-	merge_twice(data, size);
+	merge_twice(data, size, out);
+	free(out);
 	return 0;
 }

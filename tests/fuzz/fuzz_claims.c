@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Files of claims: refused with a sentence, or claims in range that can be held against each other.
  */
+#include "found.h"
 #include "audit/audit.h"
 
 #include <stdlib.h>
@@ -56,7 +57,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		    x->lo_ns < -USK_TIME_MAX || x->hi_ns > USK_TIME_MAX || x->blur_ns < 0) {
 			abort();
 		}
+		fuzz_found((uint64_t)x->by << 32 | x->clock);
+		fuzz_found((uint64_t)x->at_ns ^ (uint64_t)x->blur_ns << 1);
+		fuzz_found((uint64_t)x->lo_ns ^ (uint64_t)x->hi_ns << 1);
 	}
+	fuzz_found(status ? err.at : c.none);
 	if (c.n && c.n < 1000 && c.n_names < 50) {
 		hold(&c);
 	}

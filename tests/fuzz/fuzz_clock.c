@@ -4,6 +4,7 @@
  * read again to the same, and drawn with numbers only
  */
 #include "cli/clock_show.h"
+#include "found.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			abort();
 		}
 		char *twice = written(r);
+		fuzz_found_text(once);
 		if (strcmp(once, twice) != 0) {
 			abort();
 		}

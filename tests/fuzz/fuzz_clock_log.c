@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Logs of clocks: refused with a sentence, or every stamp lies somewhere on the raw clock. */
+#include "found.h"
 #include "flow/clock_log.h"
 
 #include <stdlib.h>
@@ -20,6 +21,13 @@ static void check(const struct usk_carry *c, int64_t first, int64_t last)
 		struct usk_raw least = usk_carry_shows(c, r.lo_ns),
 			       most = usk_carry_shows(c, r.hi_ns);
 		/* There and back, a stamp is among those that may have been shown. */
+		const int64_t found[] = { corner[i],	    r.lo_ns,	    r.hi_ns,
+					  shown.lo_ns,	    shown.hi_ns,    least.lo_ns,
+					  least.hi_ns,	    most.lo_ns,	    most.hi_ns,
+					  slopes.least_e12, slopes.most_e12 };
+		for (size_t k = 0; k < COUNT(found); k++) {
+			fuzz_found((uint64_t)found[k]);
+		}
 		if (least.lo_ns > corner[i] || most.hi_ns < corner[i] ||
 		    shown.lo_ns > shown.hi_ns || slopes.least_e12 > slopes.most_e12) {
 			abort();
@@ -28,6 +36,8 @@ static void check(const struct usk_carry *c, int64_t first, int64_t last)
 	free(corner);
 	for (size_t p = 1; p < c->log.n_pieces; p++) {
 		struct usk_set s = usk_carry_set(c, p);
+		fuzz_found((uint64_t)s.by.lo_ns ^ (uint64_t)s.by.hi_ns << 1);
+		fuzz_found((uint64_t)s.from_ns ^ (uint64_t)s.to_ns << 1);
 		if (s.by.lo_ns > s.by.hi_ns || s.from_ns > s.to_ns) {
 			abort();
 		}
@@ -46,6 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (!err.msg[0] || log.line) {
 			abort();
 		}
+		fuzz_found(err.at);
 	} else {
 		if (in.lost && !log.damage) {
 			abort();

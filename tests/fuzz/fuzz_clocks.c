@@ -3,6 +3,7 @@
  * fuzz_clocks - any bytes as clocks.json: a sentence, or a table that can be written, read again,
  * applied without a stamp going back, and made into a page
  */
+#include "found.h"
 #include "report/page.h"
 
 #include <stdlib.h>
@@ -47,6 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (!err.msg[0]) {
 			abort();
 		}
+		fuzz_found(err.at);
 		return 0;
 	}
 	char *once = usk_clocks_to_json(c);
@@ -57,6 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (strcmp(once, twice) != 0) {
 		abort();
 	}
+	fuzz_found_text(once);
 	apply(c);
 	report(c);
 	free(once);

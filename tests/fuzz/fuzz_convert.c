@@ -6,6 +6,7 @@
  */
 #include "answer.h"
 #include "cli/cmd.h"
+#include "found.h"
 #include "memory.h"
 
 #include <fcntl.h>
@@ -201,6 +202,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct said one = run(which, whole(data, size)), two = run(which, in_pieces(data, size));
 	need(one.status == two.status && one.n_out == two.n_out && one.n_err == two.n_err);
 	need(!memcmp(one.out, two.out, one.n_out) && !memcmp(one.err, two.err, one.n_err));
+	fuzz_found((uint64_t)one.status);
+	fuzz_found_bytes(one.out, one.n_out);
 	need(!one.n_out || one.out[one.n_out - 1] == '\n');
 	bool failed = one.status == EXIT_FAILED || one.status == EXIT_USAGE;
 	need(!failed || !strncmp(one.err, "unskew: ", 8));

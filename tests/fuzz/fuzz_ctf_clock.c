@@ -8,6 +8,7 @@
  * Where libbabeltrace2 would write the data anew, that is a failure here.
  */
 #include "base/io.h"
+#include "found.h"
 #include "memory.h"
 #include "ctf/ctf.h"
 #include "ctf/filter.h"
@@ -150,6 +151,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	char *once = metadata_of("out");
 	read_clock(once, number[0]);
+	fuzz_found_text(once);
 	free(once);
 	/* Who calls metadata what is none has to bear what comes of it, but numbers stay numbers.
 	 */

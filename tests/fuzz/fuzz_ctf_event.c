@@ -7,6 +7,7 @@
  * which goes on to messages
  */
 #include "ctf_any.h"
+#include "found.h"
 #include "ctf/ctf.h"
 
 #include <stdlib.h>
@@ -80,6 +81,15 @@ static bt_message_iterator_class_next_method_status source_next(bt_self_message_
 
 /* ---- what is ours ---------------------------------------------------------------------------- */
 
+static void found_item(bool taken, const struct ctf_item *item)
+{
+	fuzz_found(taken);
+	if (taken) {
+		fuzz_found(item->key ^ (uint64_t)item->length << 32 ^ item->rule);
+		fuzz_found_bytes(item->bytes, item->n);
+	}
+}
+
 static void check_packet(const bt_event *e, enum ctf_kind kind)
 {
 	struct ctf_item item[2] = { { .kind = (uint8_t)kind }, { .kind = (uint8_t)kind } };
@@ -88,6 +98,7 @@ static void check_packet(const bt_event *e, enum ctf_kind kind)
 	    (taken && memcmp(&item[0], &item[1], sizeof item[0])) || item[0].n > 104) {
 		abort();
 	}
+	found_item(taken, &item[0]);
 	if (taken && (kind == CTF_QUEUED || kind == CTF_RECEIVED)) {
 		struct usk_record r = { .data = item[0].bytes,
 					.captured = item[0].n,
@@ -104,11 +115,16 @@ static void check_side(struct ctf_keys *k, const bt_event *e, struct ctf_role ro
 {
 	struct ctf_item item = { .kind = role.kind, .rule = role.rule };
 	struct usk_event out;
-	if (usk_ctf_keys_take(k, &all.places, e, &item)) {
+	bool taken = usk_ctf_keys_take(k, &all.places, e, &item);
+	found_item(taken, &item);
+	if (taken) {
 		if (item.n > sizeof item.bytes) {
 			abort();
 		}
-		usk_ctf_keys_settle(k, &item, &out);
+		if (usk_ctf_keys_settle(k, &item, &out)) {
+			fuzz_found(out.id.word[0] ^ out.id.word[1] << 1);
+			fuzz_found((uint64_t)out.bytes << 8 | out.side);
+		}
 	}
 }
 
@@ -126,13 +142,17 @@ static void check(const bt_event *e)
 		}
 	}
 	for (size_t i = 0; i < ANY_NAMES; i++) {
-		uint8_t text[26], bytes[16];
+		uint8_t text[26], bytes[16] = { 0 };
 		const bt_field *f = usk_ctf_field(&all.places, e, any_names[i]);
 		size_t room = 16 + i % 11, n;
-		if (usk_ctf_text(f, text, room, &n) && n > room) {
-			abort();
+		if (usk_ctf_text(f, text, room, &n)) {
+			if (n > room) {
+				abort();
+			}
+			fuzz_found_bytes(text, n);
 		}
-		usk_ctf_bytes(f, bytes, i % 3 ? 16 : 4);
+		fuzz_found(usk_ctf_bytes(f, bytes, i % 3 ? 16 : 4));
+		fuzz_found(bytes[0] ^ (uint64_t)bytes[3] << 8 ^ (uint64_t)bytes[15] << 16);
 	}
 }
 

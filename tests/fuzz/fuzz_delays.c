@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Files of minimum delays, and their models: refused with a sentence, or in range and found. */
+#include "found.h"
 #include "flow/flow.h"
 
 #include <stdlib.h>
@@ -11,6 +12,7 @@ static void check(const struct usk_delay_model *m)
 	for (uint32_t n = 0; n < 2; n++) {
 		int64_t some = usk_delay_model_ns(m, n * 1400),
 			most = usk_delay_model_ns(m, UINT32_MAX);
+		fuzz_found((uint64_t)some ^ (uint64_t)most << 1);
 		if (some < 0 || some > most || most >= USK_TIME_MAX) {
 			abort();
 		}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Histories: refused with a sentence, or operations that every checker's form can be made of. What is
  * written for Knossos is read again, and has the same operations. */
+#include "found.h"
 #include "history/history.h"
 
 #include <stdlib.h>
@@ -64,6 +65,7 @@ static void write_all(const struct usk_history *h, const struct usk_interval *x)
 		if (f->write(h, x, &out, &err) && (!err.msg[0] || err.at >= h->n)) {
 			abort();
 		}
+		fuzz_found_bytes(out.buffer, out.used);
 		if (f == usk_history_forms && h->n && !out.written) {
 			read_again(h, &out);
 		}
@@ -84,9 +86,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (status ? !err.msg[0] : !h.n && !h.left_out) {
 		abort();
 	}
+	fuzz_found(status ? err.at : h.left_out);
 	if (!status && h.n < 200) {
 		struct usk_interval *x = intervals(&h);
 		check(&h, x);
+		for (size_t i = 0; i < h.n; i++) {
+			fuzz_found((uint64_t)x[i].from_ns);
+			fuzz_found((uint64_t)x[i].to_ns);
+		}
 		write_all(&h, x);
 		free(x);
 	}

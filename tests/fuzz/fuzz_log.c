@@ -4,6 +4,7 @@
  * another time in its place is read again as that time, in the same bytes, and every other byte
  * stays.
  */
+#include "found.h"
 #include "cli/log_place.h"
 #include "cli/log_stamp.h"
 
@@ -49,6 +50,8 @@ static bool find(struct log_scan *c, const struct log_place *p, const char *s, s
 static void check(struct log_scan *c, const char *s, size_t n, const struct log_stamp *at)
 {
 	static const int64_t by[] = { 0, 1, -1, 999999999, INT64_C(-86400000000000), 7250000123 };
+	fuzz_found((uint64_t)at->ns);
+	fuzz_found((uint64_t)at->unit_ns ^ at->at << 32 ^ at->n << 16 ^ at->form);
 	need(at->n > 0 && at->at <= n && at->n <= n - at->at && at->unit_ns > 0);
 	for (size_t i = 0; i < COUNT(by); i++) {
 		struct log_stamp again;
@@ -59,6 +62,7 @@ static void check(struct log_scan *c, const char *s, size_t n, const struct log_
 			need(!memcmp(copy, s, n));
 		} else {
 			need(!memcmp(copy, s, at->at));
+			fuzz_found_bytes(copy + at->at, at->n);
 			need(!memcmp(copy + at->at + at->n, s + at->at + at->n,
 				     n - at->at - at->n));
 			need(log_find_at(c, copy, at->at, n, &again));

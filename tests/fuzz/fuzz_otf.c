@@ -3,6 +3,7 @@
  * Definitions and events of OTF2 as damaged files have them, without files and libotf2: what becomes of
  * them is the same twice, of processes that there are, and no side of a message comes twice.
  */
+#include "found.h"
 #include "otf/otf.h"
 
 #include <stdlib.h>
@@ -118,6 +119,8 @@ static uint64_t run(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	demand(run(data, size) == run(data, size));
+	uint64_t found = run(data, size);
+	demand(found == run(data, size));
+	fuzz_found(found);
 	return 0;
 }

@@ -8,11 +8,10 @@
  */
 #include "read/link.h"
 #include "read/read.h"
+#include "trace.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static uint64_t left_out_in_all(const struct usk_counts *n)
 {
@@ -81,6 +80,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	    (used && (one.key != two.key || one.bytes != two.bytes || one.bytes > 1 << 30))) {
 		abort();
 	}
+	fuzz_found_packet(used ? &one : NULL);
 	/* The short way says what the long way says, or nothing. */
 	struct usk_glance glance;
 	if (usk_packet_glance(&r, link_type, &glance) &&

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Parts: any bytes are read whole, or refused with a sentence; sums are made to fit, so that more
  * than the first block is looked at. */
+#include "found.h"
 #include "trace.h"
 
 #include "read/part_code.h"
@@ -34,6 +35,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		usk_trace_close(t);
 	} else if (!err.msg[0]) {
 		abort();
+	} else {
+		fuzz_found(err.at);
 	}
 	free(sound);
 	return 0;

@@ -5,6 +5,7 @@
  * The first byte chooses the link type; then packets, each behind two bytes of length, the upper
  * bit of which tells that it is ours. Whatever they hold, readings are times, and on the safe side.
  */
+#include "found.h"
 #include "protocol/protocol.h"
 
 #include <stdlib.h>
@@ -19,6 +20,10 @@ static void check(const struct usk_reading *r, size_t n)
 		if (!time || r[i].quantum_ns < 0 || !memchr(r[i].of, 0, sizeof r[i].of)) {
 			abort();
 		}
+		fuzz_found_text(r[i].of);
+		fuzz_found((uint64_t)r[i].clock_ns);
+		fuzz_found((uint64_t)r[i].our_ns ^ (uint64_t)r[i].quantum_ns << 1);
+		fuzz_found(r[i].told);
 	}
 }
 
@@ -46,6 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		r.captured = r.length = (uint32_t)n;
 		r.time_ns += 1000;
 		const struct usk_reading *found_at = usk_listen(l, &r, link, &row, &found);
+		fuzz_found(found ? row : USK_NO_CLOCK);
 		check(found_at, found);
 		free(copy);
 	}

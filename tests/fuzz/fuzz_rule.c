@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Key rules: what is taken is written again to the same; what is refused has a sentence. */
+#include "found.h"
 #include "ctf/rule.h"
 
 #include <stdlib.h>
@@ -18,6 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			if (!err.msg[0] || r.event || r.n) {
 				abort();
 			}
+			fuzz_found(err.at);
 			continue;
 		}
 		char *again =
@@ -31,6 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (strcmp(whole, text) != 0 || !r.n || r.n > RULE_FIELDS) {
 			abort();
 		}
+		fuzz_found(r.n);
 		free(whole);
 		free(again);
 		usk_rule_free(&r);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Numbers, durations and times: what is accepted is in range, and what is refused says why. */
+#include "found.h"
 #include "base/text.h"
 
 #include <stdlib.h>
@@ -25,10 +26,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			   (ns > USK_TIME_MAX || ns < -USK_TIME_MAX)) {
 			abort();
 		}
+		fuzz_found(err.msg[0] ? 1 : (uint64_t)ns);
 	}
 	for (unsigned shift = 0; shift <= 12; shift++) {
-		int64_t value;
-		usk_parse_decimal(text, size, shift, &value, NULL, NULL);
+		int64_t value = 0;
+		fuzz_found(usk_parse_decimal(text, size, shift, &value, NULL, NULL) == USK_OK);
+		fuzz_found((uint64_t)value);
 	}
 	return 0;
 }

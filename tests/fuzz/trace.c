@@ -2,6 +2,7 @@
 #include "trace.h"
 #include "base/index.h"
 #include "base/pack.h"
+#include "found.h"
 #include "read/read.h"
 
 #include <stdlib.h>
@@ -19,6 +20,23 @@ static void demand(bool true_)
 static uint64_t mixed(uint64_t sum, uint64_t value)
 {
 	return usk_mix(sum ^ value) + 1;
+}
+
+void fuzz_found_packet(const struct usk_packet *p)
+{
+	fuzz_found(p != NULL);
+	if (!p) {
+		return;
+	}
+	fuzz_found(p->key);
+	fuzz_found(p->src.hi ^ p->src.lo << 1);
+	fuzz_found(p->dst.hi ^ p->dst.lo << 1);
+	fuzz_found((uint64_t)p->sport << 48 | (uint64_t)p->dport << 32 | p->bytes);
+	fuzz_found((uint64_t)p->proto << 24 | (uint64_t)p->flags << 16 | (uint64_t)p->ttl << 8 |
+		   p->side);
+	fuzz_found((uint64_t)p->seq << 32 | p->ack);
+	fuzz_found((uint64_t)p->tsval << 32 | p->tsecr);
+	fuzz_found((uint64_t)p->ip_id << 32 | (uint64_t)p->window << 8 | p->has);
 }
 
 static bool read_records(struct usk_trace *t, size_t size, size_t batch, struct usk_depth depth,
@@ -48,8 +66,11 @@ static bool read_records(struct usk_trace *t, size_t size, size_t batch, struct 
 			if (usk_packet_decode(&r[i], iface[r[i].iface].link_type, depth, &p,
 					      &left_out)) {
 				*sum = mixed(*sum, p.key);
+				fuzz_found_packet(&p);
 			}
 			*sum = mixed(*sum, (uint64_t)r[i].time_ns);
+			fuzz_found((uint64_t)r[i].captured << 32 | r[i].length);
+			fuzz_found((uint64_t)r[i].iface << 8 | r[i].side);
 		}
 	}
 	return !status;
@@ -74,6 +95,8 @@ static bool read_messages(struct usk_trace *t, size_t batch, uint64_t *sum)
 			       m[i].received_ns <= USK_TIME_MAX);
 			*sum = mixed(*sum,
 				     (uint64_t)m[i].sent_ns ^ (uint64_t)m[i].received_ns << 1);
+			fuzz_found((uint64_t)m[i].from << 32 | m[i].to);
+			fuzz_found(m[i].bytes);
 		}
 	}
 	return !status;
@@ -97,6 +120,7 @@ static bool read_events(struct usk_trace *t, size_t batch, uint64_t *sum)
 			demand(e[i].time_ns >= -USK_TIME_MAX && e[i].time_ns <= USK_TIME_MAX);
 			*sum = mixed(*sum, e[i].id.word[0] ^ (uint64_t)e[i].time_ns);
 			*sum = mixed(*sum, e[i].id.word[1] + e[i].side);
+			fuzz_found((uint64_t)e[i].clock << 32 | e[i].bytes);
 		}
 	}
 	return !status;
@@ -125,6 +149,7 @@ static bool read_spans(struct usk_trace *t, size_t batch, uint64_t *sum)
 			*sum = mixed(*sum, (uint64_t)s[i].start_ns ^ (uint64_t)s[i].end_ns << 1);
 			*sum = mixed(*sum,
 				     s[i].clock + ((uint64_t)s[i].process << 20) + s[i].flags);
+			fuzz_found((uint64_t)s[i].operation << 8 | s[i].kind);
 		}
 	}
 	return !status;
@@ -150,6 +175,7 @@ static bool read_collectives(struct usk_trace *t, size_t batch, uint64_t *sum)
 			*sum = mixed(*sum, x[i].id.word[0] ^ x[i].id.word[1] << 1 ^ x[i].kind);
 			*sum = mixed(*sum, (uint64_t)x[i].enter_ns ^ (uint64_t)x[i].exit_ns << 1);
 			*sum = mixed(*sum, x[i].clock + ((uint64_t)x[i].rank << 20) + x[i].root);
+			fuzz_found(x[i].slack_ns);
 		}
 	}
 	return !status;
@@ -177,6 +203,11 @@ static uint64_t read_all(struct usk_trace *t, size_t size, size_t batch)
 	}
 	const char *damage = usk_trace_damage(t);
 	demand(!damage || *damage);
+	for (uint32_t i = 0; i < usk_trace_clocks(t); i++) {
+		fuzz_found_text(usk_trace_clock_name(t, i));
+	}
+	fuzz_found(sum);
+	fuzz_found(whole ? damage != NULL : 2);
 	return whole ? mixed(sum, damage != NULL) : 0;
 }
 
@@ -201,6 +232,7 @@ bool fuzz_trace(const uint8_t *data, size_t size, const char *kind)
 	struct usk_err err = { 0 };
 	if (usk_trace_open_memory_with(data, size, "fuzz", &opt, &t, &err)) {
 		demand(err.msg[0] != 0);
+		fuzz_found(err.at);
 		return false;
 	}
 	bool mine = !kind || !strcmp(usk_trace_kind(t), kind);

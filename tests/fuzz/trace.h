@@ -18,6 +18,10 @@ struct usk_trace;
 /** The same of one that is open. size: of the input, 0 if records may lie outside. */
 void fuzz_opened(struct usk_trace *t, size_t size);
 
+struct usk_packet;
+/** All that is in it; NULL: it was none. */
+void fuzz_found_packet(const struct usk_packet *p);
+
 struct usk_place;
 struct fuzz_bytes {
 	const uint8_t *data;

@@ -9,6 +9,7 @@
  *       twice, and a clock that is bounded leaves no inversion
  */
 #include "two.h"
+#include "found.h"
 #include "../unit/making.h"
 #include "read/trace.h"
 
@@ -123,6 +124,22 @@ static void check_clocks(const struct usk_clocks *c)
 	need(c->clock[1].quality != USK_BOUNDED || c->evaluation.corrected_inversions == 0);
 }
 
+static void found_messages(const struct gathered *g)
+{
+	for (size_t i = 0; i < g->n; i++) {
+		fuzz_found((uint64_t)g->m[i].from << 32 | g->m[i].bytes);
+		fuzz_found((uint64_t)g->m[i].sent_ns);
+		fuzz_found((uint64_t)g->m[i].received_ns);
+	}
+}
+
+static void found_clocks(const struct usk_clocks *c)
+{
+	char *json = usk_clocks_to_json(c);
+	fuzz_found_text(json);
+	free(json);
+}
+
 static void run(const struct bytes file[2], const char *const *local, size_t n_local,
 		fuzz_answer *answer)
 {
@@ -146,8 +163,11 @@ static void run(const struct bytes file[2], const char *const *local, size_t n_l
 	struct usk_err err = { 0 };
 	if (answer(t, 2, &o, &c, &err)) {
 		need(err.msg[0] && !c);
+		fuzz_found(0);
 		goto out;
 	}
+	found_messages(&g);
+	found_clocks(c);
 	if (usk_trace_class(t[0]) == USK_TRACE_CAPTURE &&
 	    usk_trace_class(t[1]) == USK_TRACE_CAPTURE) {
 		need(c->n_clocks == 2 && c->counts.matched == g.n);
