@@ -15,6 +15,8 @@ import re
 import subprocess
 
 import asked
+import histories
+import others
 
 METHODS = ['middle', 'hull', 'support', 'regress', 'two-point', 'hull-or-two-point', 'regress+delta', 'hull+delta', 'two-point+delta',
 	'two-point+moved', 'least-violation', 'round-trip', 'round-trip-90', 'round-trip-99', 'round-trip-100', 'round-trip-segments', 'interval',
@@ -339,61 +341,51 @@ def history(a):
 	stamps, draw = sorted(a.stamps(24), key=lambda s: s[1]), a.draw
 	if not stamps:
 		return
-	as_edn, form, machine, busy, ops = draw.random() < 0.4, draw.choice(['knossos', 'elle', 'porcupine']), {}, {}, []
-	for number, (clock, x) in enumerate(stamps):
-		process = machine.setdefault(clock, len(machine))
-		if draw.random() < 0.4 or busy.get(process, x - 1) >= x:
-			process = 100 + number
-		what, status = draw.choice(['read', 'write', 'append' if form == 'elle' else 'cas']), draw.choice(['ok', 'ok', 'ok', 'fail', 'info'])
-		end = '' if status == 'info' and draw.random() < 0.7 else x + draw.choice([1, 10**3, 10**5, 10**7])
-		busy[process] = end or 2**63
-		ops.append((clock, process, what, x, end, status, draw.choice('xy'), number, draw.choice(['', number])))
-	more = draw.choice([[], [], ['--bounds'], ['--json']])
-	operands = edn(draw, ops, form == 'elle') if as_edn else operations(ops)
-	a.ask('history', 'history', '--form', form, *more, '-o', 'history/out', '--', 'sync/clocks.json', *operands)
+	as_edn = draw.random() < 0.5
+	form, ops = histories.drawn(draw, stamps)
+	more = draw.choice([[], [], ['--bounds'], ['--json'], ['--resolution', '1us']])
+	operands = histories.edn(draw, ops, form == 'elle') if as_edn else histories.table(draw, ops)
+	said = [w for w in operands[1:] if operands[0] == 'all.edn']
+	operands = [w for w in operands if w not in said]
+	a.ask('history', 'history', '--form', form, *more, *said, '-o', 'history/out', '--', 'sync/clocks.json', *operands)
 
 
-def operations(ops):
-	with open('operations.csv', 'w', newline='', encoding='utf-8') as f:
-		out = csv.writer(f)
-		out.writerow(['clock', 'process', 'op', 'call_ns', 'return_ns', 'status', 'key', 'input', 'output'])
-		out.writerows(ops)
-	return ['operations.csv']
-
-
-def edn(draw, ops, keyed):
-	"""As Jepsen writes them, a file a clock."""
-	by = {}
-	for clock, process, what, x, end, status, key, given, got in ops:
-		lines = by.setdefault(clock, [])
-		key = f' :key "{key}",' if keyed or draw.random() < 0.7 else ''
-		value = {'read': 'nil', 'write': str(given), 'append': str(given), 'cas': f'[{given} 3]'}[what]
-		lines.append((x, f'{{:process {process}, :type :invoke, :f :{what},{key} :value {value}, :time {x}}}'))
-		if end != '':
-			value = f'{{:a #{{1 "b"}}, :n {got}}}' if got and draw.random() < 0.2 else got or value
-			lines.append((end, f'{{:process {process}, :type :{status}, :f :{what},{key} :value {value}, :time {end}, :index 7}}'))
-	operands = []
-	for number, (clock, lines) in enumerate(sorted(by.items())):
-		with open(f'{number}.edn', 'w', encoding='utf-8') as f:
-			f.write('; a history\n' * draw.randrange(2) + '\n'.join(line for _, line in sorted(lines)) + '\n')
-		operands.append(f'{clock}={number}.edn')
-	return operands
+def reduced(a):
+	"""Of the answer as others may write it; and one offset for each clock, which is all that some can take."""
+	with open('reduced.json', 'w', encoding='utf-8') as f:
+		json.dump(others.reduced(a.draw, a.answer), f)
+	stamps = a.stamps(20)
+	if stamps:
+		a.ask('reduced.convert', 'convert', 'reduced.json', '--', *(f'{c}:{x}' for c, x in stamps))
+	how = a.told(RULES) + (['--allow-unbounded'] if a.draw.random() < 0.7 else [])
+	a.ask('reduced', 'apply', 'reduced.json', *a.given.traces, *how, '-o', 'reduced/out')
+	names = [name for name, _ in a.knots() if '/' not in name and '=' not in name]
+	for name in names:
+		with open(f'{name[:90]}.pftrace', 'w', encoding='utf-8'):
+			pass
+	operands = [f'{name}={name[:90]}.pftrace' for name in names]
+	more = a.draw.choice([[], ['--residual', '1ms'], ['--perfetto-clock', 'BOOTTIME']])
+	a.ask('manifest', 'apply', a.draw.choice(['sync/clocks.json', 'reduced.json']), '--perfetto-manifest', 'manifest/m.json', *more, '--', *operands)
 
 
 def audit(a):
-	draw, n = a.draw, 0
+	draw, n, claims = a.draw, 0, ['--claims', 'claims.csv']
 	with open('claims.csv', 'w', newline='', encoding='utf-8') as f:
 		out = csv.writer(f)
 		out.writerow(['clock', 'time_ns', 'offset_ns', 'error_ns'])
 		for clock, knots in a.knots():
 			sure = [k for k in knots if k['offset_ns'] is not None]
+			if draw.random() < 0.3 and len(sure) > 1 and int(sure[0]['local_ns']) > 10**17 and not set(clock) & set('/='):
+				rows = [(int(k['local_ns']), int(k['offset_ns'])) for k in draw.sample(sure, min(len(sure), 6))]
+				claims += ['--claims', f'{clock}={others.chrony(draw, clock, rows, date)}']
+				continue
 			for k in draw.sample(sure, min(len(sure), 4)):
 				error = int(10 ** draw.uniform(3, 6))
 				off = draw.randrange(-error, error + 1) if draw.random() < 0.8 else draw.randrange(-10**7, 10**7)
 				out.writerow([clock, k['local_ns'], int(k['offset_ns']) + off, error])
 				n += 1
 	if n:
-		a.ask('audit', 'audit', '--claims', 'claims.csv', *a.given.traces, *a.told(MATCH), *draw.choice([[], ['--json'], ['--max-skew-ppm', '20']]))
+		a.ask('audit', 'audit', *claims, *a.given.traces, *a.told(MATCH), *draw.choice([[], ['--json'], ['--max-skew-ppm', '20']]))
 
 
 MANY = 4  # of these are asked of each input
@@ -426,6 +418,7 @@ COMMANDS = [
 	(late, 6, ['collectives', 'profiles'], None),
 	(history, 2, None, None),
 	(audit, 2, None, None),
+	(reduced, 2, None, None),
 ]
 
 

@@ -14,6 +14,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'sim'))
 
+import altered
 import both
 import collectives
 import ctf
@@ -21,7 +22,9 @@ import ctf_fields
 import damage
 import epochs
 import forms
+import interfaces
 import logged
+import looped
 import otf2
 import profiles_out
 import readings
@@ -31,6 +34,8 @@ import set_back
 import simulated
 import spans_out
 import spans_proto
+import spoiled
+import tiny
 import trace_dat
 import trace_dat_true
 
@@ -89,6 +94,76 @@ def of_epochs(seed, _):
 	return table('t.csv', {'least': 20_000, 'reference': 'c0'})
 
 
+def of_tiny(seed, _):
+	clocks, spans, least = tiny.write(random.Random(f'tiny {seed}'), 't.csv')
+	return Input(['t.csv'], clocks=clocks, spans=spans, least=least)
+
+
+def of_looped(seed, _):
+	w = looped.World(random.Random(f'looped {seed}'))
+	w.write('t.csv')
+	return Input(['t.csv'], ['--model', 'linear'] if seed % 4 == 0 else [], clocks=sorted(w.spans), spans=w.spans, least=w.least)
+
+
+def of_interfaces(seed, unskew):
+	"""Machines of a network whose captures are of several interfaces, which may have clocks of their own."""
+	draw = random.Random(f'interfaces {seed}')
+	names, _, _, spans = simulated.captures(unskew, draw, seed, ['pcap'])
+	first, rest = draw.sample(names, 2), []
+	interfaces.write(draw, 'm.pcapng', [('eth0', f'in/{first[0]}.pcap'), ('eth1', f'in/{first[1]}.pcap')])
+	which = 'eth7' if draw.random() < 0.05 else draw.choice(['eth1', 'eth1', '1', '0'])
+	said = ['--clock-of', f'm/{which}=other'] if len(names) == 2 or draw.random() < 0.8 else []
+	for name in (n for n in names if n not in first):
+		interfaces.write(draw, f'{name}.pcapng', [('any', f'in/{name}.pcap')])
+		rest.append(name)
+	return Input(['m.pcapng', *(f'{name}.pcapng' for name in rest)], said, ['m', 'other', *rest], {n: spans[n] for n in rest}, 'captures')
+
+
+def of_many(seed, unskew):
+	"""Enough messages that delays are counted in bars."""
+	draw = random.Random(f'many {seed}')
+	simulated.run(unskew, '-o', 'in', '--hosts', '2', '--seconds', '60', '--seed', str(seed), '--format', 'table', '--rate', '60',
+		*simulated.clocks(draw, 2, 60), *simulated.network(draw))
+	return table('in/messages.csv', {})
+
+
+def of_span_table(seed, _):
+	"""Calls, and calls that these make, as rows."""
+	draw, rows, number = random.Random(f'span table {seed}'), [], 0
+	clocks = {f's{i}': (draw.randrange(-10**9, 10**9), draw.uniform(-3e-5, 3e-5)) for i in range(draw.choice([2, 3, 5]))}
+	steps = {c: (draw.randrange(60 * 10**9), -int(10 ** draw.uniform(5, 10))) for c in clocks if draw.random() < 0.2}
+
+	def shows(c, t):
+		at, by = steps.get(c, (0, 0))
+		return 10**18 + clocks[c][0] + t + int(t * clocks[c][1]) + (by if t >= at else 0)
+
+	for trace in range(draw.choice([10, 60])):
+		t, at, parent = trace * 10**9, draw.choice(list(clocks)), ''
+		for depth in range(draw.choice([1, 2, 4])):
+			to, long = draw.choice([c for c in clocks if c != at]), draw.randrange(10**6, 10**8) >> depth
+			number += 2
+			ids = [f'{number:x}', f'{number + 1:x}']
+			rows.append([at, f'{trace + 1:032x}', ids[0], parent, 'client', shows(at, t), shows(at, t + long), f'call {depth}'])
+			wait = 20_000 + int(draw.expovariate(1e-5)) % (long // 4 + 1)
+			t, long = t + wait, long - 2 * wait
+			rows.append([to, f'{trace + 1:032x}', ids[1], ids[0], draw.choice(['server', 'server', 'SERVER', '']), shows(to, t), shows(to, t + max(0, long)), f'call {depth}'])
+			at, parent = to, ids[1]
+	draw.shuffle(rows)
+	with open('spans.csv', 'w', newline='', encoding='utf-8') as f:
+		csv.writer(f, lineterminator='\n').writerows([['clock', 'trace', 'span', 'parent', 'kind', 'start_ns', 'end_ns', 'name'], *rows])
+	spans = spans_of((row[0], ns) for row in rows for ns in row[5:7])
+	return Input(['spans.csv'], clocks=sorted(spans), spans=spans, kind='spans')
+
+
+def of_broken(seed, unskew):
+	"""Spans, profiles and tables of which some bytes are others."""
+	draw = random.Random(f'broken {seed}')
+	found = draw.choice([of_spans, of_protobuf, of_protobuf, of_events, of_span_table, of_collectives])(seed, unskew)
+	for path in found.traces:
+		spoiled.break_bytes(draw, path)
+	return found
+
+
 def of_row_order(seed, _):
 	draw = random.Random(seed)
 	rows = row_order.steady(draw) if draw.random() < 0.7 else row_order.set_back_once(draw)
@@ -115,7 +190,7 @@ def of_worn(seed, unskew):
 	for name in names:
 		if draw.random() < 0.8:
 			with open(f'in/{name}') as f:
-				lines = wear(draw, f.readlines())
+				lines = spoiled.wear(draw, f.readlines())
 			with open(f'in/{name}', 'w') as f:
 				f.write(''.join(lines))
 		if draw.random() < 0.9:
@@ -123,57 +198,14 @@ def of_worn(seed, unskew):
 	return found
 
 
-def wear(draw, lines):
-	head, rows = lines[:2], lines[2:]
-	for _ in range(draw.choice([1, 1, 2, 3])):
-		at = draw.randrange(1, len(rows))
-		end = at + draw.choice([1, 3, len(rows) // 4, len(rows)])
-		how = draw.choice(['hole', 'hole', 'step', 'step', 'comment', 'begun late', 'ended early', 'not told', 'cut'])
-		steps = [i for i, row in enumerate(rows) if row.rstrip().endswith('set')]
-		if how == 'hole':
-			rows[at:end] = []
-		elif how == 'step' and steps:  # nothing tells of it but stamps
-			at = draw.choice(steps)
-			rows[max(1, at - draw.randrange(3)):at + draw.randrange(1, 4)] = []
-		elif how == 'comment':
-			rows.insert(at, draw.choice(['# nothing happened\n', head[0], '\n']))
-		elif how == 'begun late':
-			rows = rows[at // 2:]
-		elif how == 'ended early':
-			rows = rows[:-(at // 2 + 1)]
-		elif how == 'not told':
-			rows = [r.rsplit(',', 1)[0] + ',\n' if draw.random() < 0.5 and r.count(',') > 3 else r for r in rows]
-		elif len(rows[-1]) > 9:
-			rows[-1] = rows[-1][:len(rows[-1]) // 2]
-		if len(rows) < 4:
-			break
-	return head + rows
-
-
 def of_drawn(seed, unskew):
 	draw = random.Random(f'drawn {seed}')
 	said = simulated.table(unskew, draw, seed)
 	if draw.random() < 0.15:
-		bend(draw, 'in/messages.csv')
+		spoiled.bend(draw, 'in/messages.csv')
 	found = table('in/messages.csv', {})
 	found.said = said
 	return found
-
-
-def bend(draw, path):
-	"""One pair's messages are of another clock of one of both: each pair goes with itself, and a loop with nothing."""
-	with open(path, newline='') as f:
-		head, *rows = csv.reader(f)
-	who, whom, sent, received = (head.index(x) for x in ('sender', 'receiver', 'sent_ns', 'received_ns'))
-	if rows:
-		a, b = (draw.choice(rows)[i] for i in (who, whom))
-		by, since = draw.choice([-1, 1]) * int(10 ** draw.uniform(4, 9)), draw.choice([0, 0, len(rows) // 2])
-		for row in rows[since:]:
-			if {row[who], row[whom]} == {a, b}:
-				at = sent if row[who] == b else received
-				row[at] = str(int(row[at]) + by)
-	with open(path, 'w', newline='') as f:
-		csv.writer(f, lineterminator='\n').writerows([head, *rows])
 
 
 def of_events(seed, unskew):
@@ -207,25 +239,27 @@ def of_events(seed, unskew):
 def of_exchanges(seed, unskew):
 	"""Rows of four stamps, as NTP's clients have them."""
 	draw = random.Random(f'exchanges {seed}')
-	n = draw.choice([2, 3, 4])
+	n, size = draw.choice([2, 3, 4]), random.Random(f'exchanged bytes {seed}')
+	sized = size.random() < 0.5
 	clocks = [(10**18 + draw.randrange(-10**9, 10**9), draw.uniform(-5e-5, 5e-5)) for _ in range(n)]
 	step = (draw.randrange(n), draw.randrange(10**11), draw.choice([0, 0, 10**6, -3 * 10**9]))
 	least, rows, seen = draw.choice([300, 40_000]), [], []
+	noise = size.choice([0.01, 1]) if sized else 1
 
 	def shows(i, t):
 		return clocks[i][0] + t + int(t * clocks[i][1]) + (step[2] if i == step[0] and t >= step[1] else 0)
 
 	for _ in range(draw.choice([20, 150])):
 		a, b = draw.sample(range(n), 2)
-		t = draw.randrange(10**11)
-		at = [t]
+		t, long = draw.randrange(10**11), size.choice([0, 1, 64, 500, 1400]) if sized else 0
+		at, cost = [t], (least // 3 + long * least // 400) * (long > 0)
 		for mean in (1, draw.choice([0.1, 10]), 1):
-			at.append(at[-1] + least + int(draw.expovariate(1 / (least * mean))))
+			at.append(at[-1] + least + int(draw.expovariate(1 / (least * mean)) * (noise if mean == 1 else 1)) + cost)
 		stamps = [shows(a, at[0]), shows(b, at[1]), shows(b, at[2]), shows(a, at[3])]
-		rows.append((t, f'm{a},m{b},' + ','.join(map(str, stamps))))
+		rows.append((t, f'm{a},m{b},' + ','.join(map(str, stamps)) + f',{long}' * sized))
 		seen += [(f'm{a}', stamps[0]), (f'm{b}', stamps[1]), (f'm{a}', stamps[-1])]
 	with open('exchanges.csv', 'w') as f:
-		f.write('a,b,t1_ns,t2_ns,t3_ns,t4_ns\n')
+		f.write('a,b,t1_ns,t2_ns,t3_ns,t4_ns' + ',bytes' * sized + '\n')
 		f.writelines(row + '\n' for _, row in sorted(rows))
 	spans = spans_of(seen)
 	return Input(['exchanges.csv'], clocks=sorted(spans), spans=spans, least=least)
@@ -299,7 +333,7 @@ def of_readings(seed, _):
 	case.write()
 	spans = {c.name: (min(stamps), max(stamps)) for c in case.clients
 		for stamps in [[c.read(t) for t, _ in case.packets[c.name]]] if stamps}
-	return Input([c.name + '.pcap' for c in case.clients], ['--readings', 'ntp,ptp,http'], sorted(spans), spans, 'readings',
+	return Input([c.name + '.pcap' for c in case.clients], ['--readings', 'all' if seed % 2 else 'ntp,ptp,http'], sorted(spans), spans, 'readings',
 		case.clients[0].name)
 
 
@@ -318,6 +352,20 @@ def of_recorded(seed, _):
 			copy.write(f.read())
 	return Input(names, said, [n.removesuffix('.pcap') for n in names],
 		kind='captures' if said == [] else 'readings')
+
+
+def of_altered(seed, unskew):
+	draw = random.Random(f'altered {seed}')
+	if draw.random() < 0.4:
+		found = of_readings(seed, unskew)
+	else:
+		names, _, said, spans = simulated.captures(unskew, draw, seed, ['pcap'])
+		found = Input([f'in/{name}.pcap' for name in names], said, names, spans, 'captures')
+	found.said = draw.choice([['--readings', 'all'], found.said])
+	share, link = draw.choice([0.05, 0.3, 1]), draw.choice([None, None, *altered.LINKS])
+	for path in found.traces:
+		altered.alter(seed, path, share, draw.choice(altered.LINKS) if link is None else link)
+	return found
 
 
 # ---- spans, profiles, collectives, other tracers
@@ -417,4 +465,11 @@ INPUTS = {
 	'otf2': (of_otf2, ['otf2']),
 	'trace_dat': (of_trace_dat, ['libtracecmd']),
 	'recorded': (of_recorded, []),
+	'looped': (of_looped, []),
+	'interfaces': (of_interfaces, []),
+	'many': (of_many, []),
+	'span_table': (of_span_table, []),
+	'broken': (of_broken, ['yajl']),
+	'tiny': (of_tiny, []),
+	'altered': (of_altered, []),
 }

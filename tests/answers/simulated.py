@@ -89,10 +89,10 @@ def stacks(draw, n, udp):
 	return how
 
 
-def captures(unskew, draw, seed):
+def captures(unskew, draw, seed, endings=('pcap', 'pcapng')):
 	"""(names of hosts, how files end, what else is said, first and last stamp by host)"""
 	n, seconds = draw.choice([2, 2, 2, 3, 4]), draw.choice([2, 5, 60])
-	proto, ending = draw.choice(['tcp', 'tcp', 'udp', 'icmp', 'mix', 'mix']), draw.choice(['pcap', 'pcapng'])
+	proto, ending = draw.choice(['tcp', 'tcp', 'udp', 'icmp', 'mix', 'mix']), draw.choice(endings)
 	how = [*shape(draw, n), '--seconds', str(seconds), '--seed', str(seed), '--format', ending, '--proto', proto,
 		'--rate', f'{draw.choice([40, 150]) / seconds / (n - 1):.3f}', *clocks(draw, n, seconds), *network(draw), *stacks(draw, n, proto in ('udp', 'icmp'))]
 	how += maybe(draw, 0.1, '--bytes', '300')

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+"""looped.py - tables of clocks in rings and meshes, of which every pair goes with itself and a loop may not
+
+What is wrong shows only where paths meet again: single messages that are early, an edge of another clock, clocks that
+are set while few messages say so, stamps that are coarse. Bands are narrow, so that little contradicts.
+"""
+import csv
+
+SECOND = 10**9
+
+
+class World:
+	def __init__(self, draw):
+		self.draw, self.n = draw, draw.choice([3, 3, 3, 4, 5, 7])
+		self.base = draw.choice([0, 1_700_000_000 * SECOND + 12345])
+		self.span = draw.choice([2, 60, 600]) * SECOND
+		self.least, self.noise = draw.choice([300, 20_000]), draw.choice([0, 50, 3000])
+		self.clocks = [(draw.randrange(-10**8, 10**8), draw.choice([0, draw.uniform(-2e-5, 2e-5)]), draw.choice([1] * 8 + [1000, 10**6])) for _ in range(self.n)]
+		self.set = {i: (draw.randrange(self.span), draw.choice([-1, 1]) * int(10 ** draw.uniform(3.5, 9))) for i in range(self.n) if draw.random() < 0.15}
+		self.edges = self.shape()
+		self.rows, self.spans = [], {}
+
+	def shape(self):
+		draw, ring = self.draw, [(i, (i + 1) % self.n) for i in range(self.n)]
+		mesh = [(a, b) for a in range(self.n) for b in range(a)]
+		return draw.choice([ring, ring, mesh, ring + draw.sample(mesh, min(2, len(mesh)))])
+
+	def shows(self, i, t):
+		offset, drift, tick = self.clocks[i]
+		at, by = self.set.get(i, (0, 0))
+		return (self.base + offset + t + int(t * drift) + by * (i in self.set and t >= at)) // tick * tick
+
+	def send(self, a, b, t, late=0):
+		sent, received = self.shows(a, t), self.shows(b, t + self.least + int(self.draw.expovariate(1) * self.noise)) + late
+		for name, ns in ((f'n{a}', sent), (f'n{b}', received)):
+			lo, hi = self.spans.get(name, (ns, ns))
+			self.spans[name] = min(lo, ns), max(hi, ns)
+		self.rows.append((t, f'n{a}', f'n{b}', sent, received))
+
+	def make(self):
+		draw = self.draw
+		by, since = draw.choice([0, 0, -1, 1]) * int(10 ** draw.uniform(3, 8)), draw.choice([0, self.span // 2])
+		for number, (a, b) in enumerate(self.edges):
+			one_way, many = draw.random() < 0.3, draw.choice([2, 8, 8, 40])
+			early = {draw.randrange(many) for _ in range(draw.choice([0, 0, 0, 1, 1, 3]))}
+			for k in range(many):
+				t = self.span * k // many + draw.randrange(self.span // many)
+				x, y = (a, b) if one_way or draw.random() < 0.5 else (b, a)
+				off = (by if x == a else -by) if not number and t >= since else 0
+				if k in early:  # by no more than its way back leaves open
+					off -= int(self.least * draw.choice([0.7, 1, 1.3, 1.9]))
+				self.send(x, y, t, off)
+
+	def write(self, path):
+		self.make()
+		with open(path, 'w', newline='', encoding='utf-8') as f:
+			out = csv.writer(f, lineterminator='\n')
+			out.writerow(['sender', 'receiver', 'sent_ns', 'received_ns'])
+			out.writerows(row[1:] for row in sorted(self.rows))
