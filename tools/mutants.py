@@ -109,7 +109,7 @@ def first_failed(tree, suite):
 
 def noticed(tree):
     """Which test fails first: with an eighth of the random cases, as most show it at once, else with all; None: none does."""
-    for cases, suites in [("/8", SUITES), ("", ["unit", "sim"])]:
+    for cases, suites in [("/8", SUITES), ("", ["answers", "unit", "sim"])]:
         os.environ["USK_CASES"] = cases
         for suite in suites:
             failed = first_failed(tree, suite)
