@@ -371,8 +371,22 @@ def of_altered(seed, unskew):
 # ---- spans, profiles, collectives, other tracers
 
 
+def world(seed):
+	"""Of spans; now and then a clock is set back."""
+	w, draw = spans_out.World(seed), random.Random(f'{seed} set back')
+	steps = {draw.randrange(w.hosts): (draw.randrange(2 * 10**9), int(10 ** draw.uniform(6, 9.5)))} if draw.random() < 0.4 else {}
+	plain = w.shows
+
+	def shows(host, true):
+		at, by = steps.get(host, (0, 0))
+		return plain(host, true) - (by if true >= at else 0)
+
+	w.shows = shows
+	return w
+
+
 def of_spans(seed, _):
-	w = spans_out.World(seed)
+	w = world(seed)
 	draw = random.Random(f'{seed} answers')
 	name, make = draw.choice(list(spans_out.FORMATS.items()))
 	spans_out.write('spans.json', make(w, spans_out.Text(draw), draw))
@@ -380,7 +394,7 @@ def of_spans(seed, _):
 
 
 def of_protobuf(seed, _):
-	w = spans_out.World(seed)
+	w = world(seed)
 	draw = random.Random(f'{seed} proto')
 	m = spans_proto.Maker(draw)
 	messages = spans_proto.encode(w, m, draw)
