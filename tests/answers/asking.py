@@ -435,7 +435,8 @@ def ask_all(a, key):
 	if not sync(a):
 		return []
 	left_out = []
-	for command, need in some(key, a.given.kind):
+	always = [(c, need) for c, _, _, need in COMMANDS if c.__name__ in a.given.asked]
+	for command, need in dict.fromkeys(always + some(key, a.given.kind)):
 		a.draw = random.Random(f'{key} {command.__name__}')
 		if need in a.lacks:
 			left_out.append(command.__name__)

@@ -2,7 +2,8 @@
 """looped.py - tables of clocks in rings and meshes, of which every pair goes with itself and a loop may not
 
 What is wrong shows only where paths meet again: single messages that are early, an edge of another clock, clocks that
-are set while few messages say so, stamps that are coarse. Bands are narrow, so that little contradicts.
+are set while few messages say so, stamps that are coarse, messages that are passed on by the very stamp by which they came.
+Bands are narrow, so that little contradicts.
 """
 import csv
 
@@ -17,6 +18,8 @@ class World:
 		self.least, self.noise = draw.choice([300, 20_000]), draw.choice([0, 50, 3000])
 		self.clocks = [(draw.randrange(-10**8, 10**8), draw.choice([0, draw.uniform(-2e-5, 2e-5)]), draw.choice([1] * 8 + [1000, 10**6])) for _ in range(self.n)]
 		self.set = {i: (draw.randrange(self.span), draw.choice([-1, 1]) * int(10 ** draw.uniform(3.5, 9))) for i in range(self.n) if draw.random() < 0.15}
+		self.wrong = draw.choice(['edge', 'edge', 'early', 'set', 'relay', 'all', 'all', 'all'])
+		self.set = self.set if self.wrong in ('set', 'all') else {}
 		self.edges = self.shape()
 		self.rows, self.spans = [], {}
 
@@ -30,19 +33,37 @@ class World:
 		at, by = self.set.get(i, (0, 0))
 		return (self.base + offset + t + int(t * drift) + by * (i in self.set and t >= at)) // tick * tick
 
+	def wait(self):
+		return self.least + int(self.draw.expovariate(1) * self.noise)
+
 	def send(self, a, b, t, late=0):
-		sent, received = self.shows(a, t), self.shows(b, t + self.least + int(self.draw.expovariate(1) * self.noise)) + late
+		self.row(a, b, t, self.shows(a, t), self.shows(b, t + self.wait()) + late)
+
+	def row(self, a, b, t, sent, received):
 		for name, ns in ((f'n{a}', sent), (f'n{b}', received)):
 			lo, hi = self.spans.get(name, (ns, ns))
 			self.spans[name] = min(lo, ns), max(hi, ns)
 		self.rows.append((t, f'n{a}', f'n{b}', sent, received))
 
+	def relay(self):
+		"""Once around, and back to who began."""
+		t, late = self.draw.randrange(self.span), self.draw.choice([0, 0, -1]) * self.draw.randrange(3 * self.least * self.n)
+		first = sent = self.shows(0, t)
+		for i in range(1, self.n):
+			t += self.wait()
+			received = self.shows(i, t)
+			self.row(i - 1, i, t, sent, received)
+			sent = received
+		self.row(self.n - 1, 0, t, sent, max(first - 10**6, self.shows(0, t + self.wait()) + late))
+
 	def make(self):
 		draw = self.draw
-		by, since = draw.choice([0, 0, -1, 1]) * int(10 ** draw.uniform(3, 8)), draw.choice([0, self.span // 2])
+		for _ in range(draw.choice([1, 3, 10]) if self.wrong in ('relay', 'all') else 0):
+			self.relay()
+		by, since = draw.choice([-1, 1] if self.wrong == 'edge' else [0, 0, -1, 1] if self.wrong == 'all' else [0]) * int(10 ** draw.uniform(3, 8)), draw.choice([0, 0, self.span // 2])
 		for number, (a, b) in enumerate(self.edges):
 			one_way, many = draw.random() < 0.3, draw.choice([2, 8, 8, 40])
-			early = {draw.randrange(many) for _ in range(draw.choice([0, 0, 0, 1, 1, 3]))}
+			early = {draw.randrange(many) for _ in range(draw.choice([0, 0, 0, 1, 1, 3]) if self.wrong in ('early', 'all') else 0)}
 			for k in range(many):
 				t = self.span * k // many + draw.randrange(self.span // many)
 				x, y = (a, b) if one_way or draw.random() < 0.5 else (b, a)
