@@ -129,7 +129,8 @@ static void put_string(struct usk_edn_text *to, const struct usk_edn *form)
 	}
 	struct usk_edn_text plain = { NULL, 0, 0 };
 	for (size_t i = 1; i + 1 < form->n; i++) {
-		bool escaped = form->text[i] == '\\' && i + 2 < form->n;
+		/* What a backslash precedes does not end it. */
+		bool escaped = form->text[i] == '\\';
 		char c = escaped ? unescaped(form->text[++i]) : form->text[i];
 		usk_edn_put(&plain, &c, 1);
 	}

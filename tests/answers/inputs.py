@@ -45,14 +45,14 @@ DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'golden', 
 class Input:
 	"""Operands, what has to be said of them, and what may be: names of clocks, stamps between which a clock was."""
 
-	def __init__(self, traces, said=(), clocks=(), spans=None, kind='messages', reference=None, least=None, also=()):
+	def __init__(self, traces, said=(), clocks=(), spans=None, kind='messages', reference=None, least=None, also=(), asked=()):
 		self.traces, self.said, self.kind, self.reference = list(traces), list(said), kind, reference
 		self.also = list(also)  # of its clocks, and only to be applied to
 		self.clocks = [c for c in clocks if not set(c) & set('@=\t\u202e:') and not c.startswith('-')]
 		self.spans = spans or {}  # by clock: its first stamp and its last
 		self.least = least  # ns that no message takes less than
 		self.packets = kind in ('captures', 'readings')
-		self.asked = []  # what is asked in any case
+		self.asked = asked  # commands, in any case
 
 
 def spans_of(rows):
@@ -103,9 +103,8 @@ def of_tiny(seed, _):
 def of_looped(seed, _):
 	w = looped.World(random.Random(f'looped {seed}'))
 	w.write('t.csv')
-	found = Input(['t.csv'], ['--model', 'linear'] if seed % 3 == 0 else [], clocks=sorted(w.spans), spans=w.spans, least=w.least)
-	found.asked = ['proof'] if found.said else []
-	return found
+	straight = seed % 3 == 0
+	return Input(['t.csv'], ['--model', 'linear'] if straight else [], sorted(w.spans), w.spans, least=w.least, asked=['proof'] if straight else [])
 
 
 def of_interfaces(seed, unskew):
@@ -393,7 +392,7 @@ def of_spans(seed, _):
 	draw = random.Random(f'{seed} answers')
 	name, make = draw.choice(list(spans_out.FORMATS.items()))
 	spans_out.write('spans.json', make(w, spans_out.Text(draw), draw))
-	return Input(['spans.json'], clocks=[f'h{i}' for i in range(w.hosts)], kind='spans')
+	return Input(['spans.json'], clocks=[f'h{i}' for i in range(w.hosts)], kind='spans', asked=['reduced'])
 
 
 def of_protobuf(seed, _):
@@ -402,7 +401,7 @@ def of_protobuf(seed, _):
 	m = spans_proto.Maker(draw)
 	messages = spans_proto.encode(w, m, draw)
 	spans_proto.write('spans.binpb', b''.join(messages) if draw.random() < 0.3 else spans_proto.framed(messages))
-	return Input(['spans.binpb'], clocks=[f'h{i}' for i in range(w.hosts)], kind='spans')
+	return Input(['spans.binpb'], clocks=[f'h{i}' for i in range(w.hosts)], kind='spans', asked=['reduced'])
 
 
 def of_profiles(seed, _):
@@ -440,7 +439,7 @@ def of_trace_dat(seed, _):
 
 def of_ctf(seed, _):
 	names, said = ctf.write(random.Random(f'ctf {seed}'))
-	return Input(names, said, names, kind='ctf')
+	return Input(names, said, names, kind='ctf', asked=['reduced'])
 
 
 def of_ctf_fields(seed, _):

@@ -1,8 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""others.py - what others write: answers that say less than ours, and chrony's logs"""
+"""others.py - what others write: answers that say less than ours, or nothing of the clocks that are there; and chrony's logs"""
 import copy
 
 NEED_NOT = ['set_back', 'before', 'after', 'beyond', 'disturbed', 'wander', 'headline', 'half_width_ns', 'readings', 'quantum_ns', 'residual_ns']
+
+
+def renamed(of, names):
+	"""The same of other clocks."""
+	if isinstance(of, dict):
+		return {key: renamed(value, names) for key, value in of.items()}
+	if isinstance(of, list):
+		return [renamed(value, names) for value in of]
+	return f'{of} of others' if isinstance(of, str) and of in names else of
 
 
 def reduced(draw, answer):
@@ -32,7 +41,7 @@ def reduced(draw, answer):
 			c['jumps'] = []
 	if len(out['clocks']) > 1 and draw.random() < 0.2:
 		out['clocks'].pop(draw.randrange(len(out['clocks'])))
-	return out
+	return renamed(out, {c['name'] for c in out['clocks']}) if draw.random() < 0.12 else out
 
 
 def tracking(when, off, error):
