@@ -481,11 +481,11 @@ INPUTS = {
 	'otf2': (of_otf2, ['otf2']),
 	'trace_dat': (of_trace_dat, ['libtracecmd']),
 	'recorded': (of_recorded, []),
-	'looped': (of_looped, []),
+	'looped': (of_looped, ['CLP']),
 	'interfaces': (of_interfaces, []),
 	'many': (of_many, []),
 	'span_table': (of_span_table, []),
 	'broken': (of_broken, ['yajl']),
-	'tiny': (of_tiny, []),
+	'tiny': (of_tiny, ['CLP']),
 	'altered': (of_altered, []),
 }
