@@ -21,7 +21,7 @@ sys.dont_write_bytecode = True  # the source tree stays as it is
 
 import inputs
 import asked
-from asking import Asked, ask_all, written
+from asking import Asked, ask_all, needs_more, written
 from part import part
 
 TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'table.txt')
@@ -91,15 +91,17 @@ class Row:
 def answer_of(program, row, folder):
 	"""The row as it is now, and which commands could not be asked; what it lacks instead, if it cannot be made."""
 	make, needs = inputs.INPUTS[row.generator]
-	lacking = [n for n in needs if n in program.lacks]
-	if lacking:
-		return None, lacking
+	missing = [n for n in needs if n in program.lacks]
+	if missing:
+		return None, missing
 	os.chdir(folder)
 	try:
 		given = make(row.seed, program.path)
 		made = digest_of('.')
-		a = Asked(program.path, program.version, program.lacks, given)
-		left_out = ask_all(a, row.key())
+		a = Asked(program.path, program.version, program.lacks, given, row.key())
+		if needs_more(a):
+			return None, needs_more(a)
+		left_out = ask_all(a)
 	finally:
 		os.chdir('/')
 	return Row(row.generator, row.seed, made, summary(a.answer), a.digests), left_out

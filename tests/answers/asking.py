@@ -101,9 +101,10 @@ def unpacked(path):
 
 
 class Asked:
-	def __init__(self, unskew, version, lacks, given):
+	def __init__(self, unskew, version, lacks, given, key):
 		self.unskew, self.version, self.lacks, self.given = unskew, version.encode(), lacks, given
-		self.options, self.draw = [], None
+		self.key, self.draw = key, None
+		self.options = options(random.Random(f'{key} options'), given)
 		self.digests = {}  # by what was asked
 		self.answer = {'clocks': []}
 
@@ -429,15 +430,19 @@ def some(key, kind):
 	return [(c, need) for c, _, need in sorted(fitting, key=lambda f: -drawn[f[0].__name__])[:MANY]]
 
 
-def ask_all(a, key):
+def needs_more(a):
+	"""What sync itself would do otherwise without: lines of many clocks are solved by CLP."""
+	return ['CLP'] if 'CLP' in a.lacks and ('model', 'linear') in a.options else []
+
+
+def ask_all(a):
 	"""Ask it all; what could not be asked here."""
-	a.options = options(random.Random(f'{key} options'), a.given)
 	if not sync(a):
 		return []
 	left_out = []
 	always = [(c, need) for c, _, _, need in COMMANDS if c.__name__ in a.given.asked]
-	for command, need in dict.fromkeys(always + some(key, a.given.kind)):
-		a.draw = random.Random(f'{key} {command.__name__}')
+	for command, need in dict.fromkeys(always + some(a.key, a.given.kind)):
+		a.draw = random.Random(f'{a.key} {command.__name__}')
 		if need in a.lacks:
 			left_out.append(command.__name__)
 		else:

@@ -481,11 +481,11 @@ INPUTS = {
 	'otf2': (of_otf2, ['otf2']),
 	'trace_dat': (of_trace_dat, ['libtracecmd']),
 	'recorded': (of_recorded, []),
-	'looped': (of_looped, ['CLP']),
+	'looped': (of_looped, []),
 	'interfaces': (of_interfaces, []),
 	'many': (of_many, []),
 	'span_table': (of_span_table, []),
 	'broken': (of_broken, ['yajl']),
-	'tiny': (of_tiny, ['CLP']),
+	'tiny': (of_tiny, []),
 	'altered': (of_altered, []),
 }
