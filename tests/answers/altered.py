@@ -125,6 +125,8 @@ def alter(seed, path, share, link):
 			packet = draw.choice(HOW)(draw, packet)
 			more = draw.choice([more, 0, 9])
 		packet = linked(link, packet)
+		if packet and draw.random() < share / 4:  # of the link's header, too
+			packet = draw.choice([cut, any_byte])(draw, packet)
 		if packet is not None:
 			out.append(struct.pack('<IIII', s, part, len(packet), len(packet) + more) + packet)
 	with open(path, 'wb') as f:

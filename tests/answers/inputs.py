@@ -29,6 +29,7 @@ import otf2
 import profiles_out
 import readings
 import row_order
+import rows_of
 import second
 import set_back
 import simulated
@@ -104,7 +105,7 @@ def of_looped(seed, _):
 	w = looped.World(random.Random(f'looped {seed}'))
 	w.write('t.csv')
 	straight = seed % 3 == 0
-	return Input(['t.csv'], ['--model', 'linear'] if straight else [], sorted(w.spans), w.spans, least=w.least, asked=['proof'] if straight else [])
+	return Input(['t.csv'], ['--model', 'linear'] if straight else [], sorted(w.spans), w.spans, least=w.least, asked=[[], ['audit']][seed % 2] + ['proof'] * straight)
 
 
 def of_interfaces(seed, unskew):
@@ -130,31 +131,15 @@ def of_many(seed, unskew):
 
 
 def of_span_table(seed, _):
-	"""Calls, and calls that these make, as rows."""
-	draw, rows, number = random.Random(f'span table {seed}'), [], 0
-	clocks = {f's{i}': (draw.randrange(-10**9, 10**9), draw.uniform(-3e-5, 3e-5)) for i in range(draw.choice([2, 3, 5]))}
-	steps = {c: (draw.randrange(60 * 10**9), -int(10 ** draw.uniform(5, 10))) for c in clocks if draw.random() < 0.2}
-
-	def shows(c, t):
-		at, by = steps.get(c, (0, 0))
-		return 10**18 + clocks[c][0] + t + int(t * clocks[c][1]) + (by if t >= at else 0)
-
-	for trace in range(draw.choice([10, 60])):
-		t, at, parent = trace * 10**9, draw.choice(list(clocks)), ''
-		for depth in range(draw.choice([1, 2, 4])):
-			to, long = draw.choice([c for c in clocks if c != at]), draw.randrange(10**6, 10**8) >> depth
-			number += 2
-			ids = [f'{number:x}', f'{number + 1:x}']
-			rows.append([at, f'{trace + 1:032x}', ids[0], parent, 'client', shows(at, t), shows(at, t + long), f'call {depth}'])
-			wait = 20_000 + int(draw.expovariate(1e-5)) % (long // 4 + 1)
-			t, long = t + wait, long - 2 * wait
-			rows.append([to, f'{trace + 1:032x}', ids[1], ids[0], draw.choice(['server', 'server', 'SERVER', '']), shows(to, t), shows(to, t + max(0, long)), f'call {depth}'])
-			at, parent = to, ids[1]
-	draw.shuffle(rows)
-	with open('spans.csv', 'w', newline='', encoding='utf-8') as f:
-		csv.writer(f, lineterminator='\n').writerows([['clock', 'trace', 'span', 'parent', 'kind', 'start_ns', 'end_ns', 'name'], *rows])
-	spans = spans_of((row[0], ns) for row in rows for ns in row[5:7])
+	spans = spans_of(rows_of.spans(random.Random(f'span table {seed}'), 'spans.csv'))
 	return Input(['spans.csv'], clocks=sorted(spans), spans=spans, kind='spans')
+
+
+def of_sized(seed, _):
+	least = rows_of.sized(random.Random(f'sized {seed}'), 't.csv')
+	found = table('t.csv', {'least': least})
+	found.asked = ['calibrate']
+	return found
 
 
 def of_broken(seed, unskew):
@@ -373,10 +358,10 @@ def of_altered(seed, unskew):
 # ---- spans, profiles, collectives, other tracers
 
 
-def world(seed):
+def world(seed, share=0.4):
 	"""Of spans; now and then a clock is set back."""
 	w, draw = spans_out.World(seed), random.Random(f'{seed} set back')
-	steps = {draw.randrange(w.hosts): (draw.randrange(2 * 10**9), int(10 ** draw.uniform(6, 9.5)))} if draw.random() < 0.4 else {}
+	steps = {draw.randrange(w.hosts): (draw.randrange(2 * 10**9), int(10 ** draw.uniform(6, 9.5)))} if draw.random() < share else {}
 	plain = w.shows
 
 	def shows(host, true):
@@ -393,6 +378,22 @@ def of_spans(seed, _):
 	name, make = draw.choice(list(spans_out.FORMATS.items()))
 	spans_out.write('spans.json', make(w, spans_out.Text(draw), draw))
 	return Input(['spans.json'], clocks=[f'h{i}' for i in range(w.hosts)], kind='spans', asked=['reduced'])
+
+
+def of_spans_beside(seed, _):
+	"""Spans of clocks that a table of messages knows, which tells that one was set back."""
+	w, draw = world(seed, 1), random.Random(f'{seed} beside')
+	name, make = draw.choice(list(spans_out.FORMATS.items()))
+	spans_out.write('spans.json', make(w, spans_out.Text(draw), draw))
+	host = {span[2]: span[0] for span in w.spans}
+	calls = sorted((begin, host[parent], to, end) for to, _, _, parent, kind, begin, end, _ in w.spans if kind == 'SERVER')
+	rows = [(t - 20_000, a, b) for t, a, b, _ in calls] + [(t, b, a) for _, a, b, t in calls]
+	with open('t.csv', 'w') as f:
+		f.write('sender,receiver,sent_ns,received_ns\n')
+		f.writelines(f'h{a},h{b},{w.shows(a, t)},{w.shows(b, t + 20_000 + draw.randrange(30_000))}\n' for t, a, b in sorted(rows))
+	found = table('t.csv', {})
+	found.kind, found.also, found.asked = 'spans', ['spans.json'], ['apply']
+	return found
 
 
 def of_protobuf(seed, _):
@@ -484,6 +485,8 @@ INPUTS = {
 	'looped': (of_looped, []),
 	'interfaces': (of_interfaces, []),
 	'many': (of_many, []),
+	'sized': (of_sized, []),
+	'spans_beside': (of_spans_beside, ['yajl']),
 	'span_table': (of_span_table, []),
 	'broken': (of_broken, ['yajl']),
 	'tiny': (of_tiny, []),

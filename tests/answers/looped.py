@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """looped.py - tables of clocks in rings and meshes, of which every pair goes with itself and a loop may not
 
-What is wrong shows only where paths meet again: single messages that are early, an edge of another clock, clocks that
+What is wrong shows only where paths meet again: single messages that are early, an edge of another clock or rate, clocks that
 are set while few messages say so, stamps that are coarse, messages that are passed on by the very stamp by which they came.
 Bands are narrow, so that little contradicts.
 """
@@ -18,7 +18,7 @@ class World:
 		self.least, self.noise = draw.choice([300, 20_000]), draw.choice([0, 50, 3000])
 		self.clocks = [(draw.randrange(-10**8, 10**8), draw.choice([0, draw.uniform(-2e-5, 2e-5)]), draw.choice([1] * 8 + [1000, 10**6])) for _ in range(self.n)]
 		self.set = {i: (draw.randrange(self.span), draw.choice([-1, 1]) * int(10 ** draw.uniform(3.5, 9))) for i in range(self.n) if draw.random() < 0.15}
-		self.wrong = draw.choice(['edge', 'edge', 'early', 'set', 'relay', 'all', 'all', 'all'])
+		self.wrong = draw.choice(['edge', 'rate', 'early', 'set', 'relay', 'all', 'all', 'all'])
 		self.set = self.set if self.wrong in ('set', 'all') else {}
 		self.edges = self.shape()
 		self.rows, self.spans = [], {}
@@ -61,13 +61,15 @@ class World:
 		for _ in range(draw.choice([1, 3, 10]) if self.wrong in ('relay', 'all') else 0):
 			self.relay()
 		by, since = draw.choice([-1, 1] if self.wrong == 'edge' else [0, 0, -1, 1] if self.wrong == 'all' else [0]) * int(10 ** draw.uniform(3, 8)), draw.choice([0, 0, self.span // 2])
+		ppm = draw.choice([-1, 1]) * draw.uniform(1, 60) if self.wrong == 'rate' else 0
 		for number, (a, b) in enumerate(self.edges):
 			one_way, many = draw.random() < 0.3, draw.choice([2, 8, 8, 40])
 			early = {draw.randrange(many) for _ in range(draw.choice([0, 0, 0, 1, 1, 3]) if self.wrong in ('early', 'all') else 0)}
 			for k in range(many):
 				t = self.span * k // many + draw.randrange(self.span // many)
 				x, y = (a, b) if one_way or draw.random() < 0.5 else (b, a)
-				off = (by if x == a else -by) if not number and t >= since else 0
+				more = by * (t >= since) + int(t * ppm / 10**6) if not number else 0
+				off = more if x == a else -more
 				if k in early:  # by no more than its way back leaves open
 					off -= int(self.least * draw.choice([0.7, 1, 1.3, 1.9]))
 				self.send(x, y, t, off)
