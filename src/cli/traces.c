@@ -96,18 +96,38 @@ static bool lasts(const struct opened *o)
 	return S_ISREG(o->file.mode) || S_ISDIR(o->file.mode);
 }
 
+struct called {
+	const char *name;
+	size_t operand;
+};
+
+/* Whose name was not chosen, and is that of another one, too. */
+static bool *find_clashes(const struct opened *o, size_t n)
+{
+	struct called *c = usk_alloc(n, sizeof *c);
+	bool *clash = usk_alloc(n, sizeof *clash);
+	size_t names = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (o[i].name) {
+			c[names++] = (struct called){ o[i].name, i };
+		}
+	}
+	usk_sort(c, names, sizeof *c, KEYS(BY(called, name)));
+	for (size_t i = 1; i < names; i++) {
+		if (!strcmp(c[i - 1].name, c[i].name)) {
+			clash[c[i - 1].operand] = !o[c[i - 1].operand].named;
+			clash[c[i].operand] = !o[c[i].operand].named;
+		}
+	}
+	free(c);
+	return clash;
+}
+
 /* Names by the file's base name that clash take one more parent folder, until none does. */
 static void tell_apart(struct opened *o, size_t n)
 {
 	for (int round = 0; round < 16; round++) {
-		bool *clash = usk_alloc(n, sizeof *clash);
-		bool any = false;
-		for (size_t i = 0; i < n; i++) {
-			for (size_t j = 0; j < n; j++) {
-				clash[i] |= i != j && o[i].name && o[j].name && !o[i].named &&
-					    !strcmp(o[i].name, o[j].name);
-			}
-		}
+		bool *clash = find_clashes(o, n), any = false;
 		for (size_t i = 0; i < n; i++) {
 			if (clash[i]) {
 				const char *longer = with_folder(o[i].path, o[i].name);
@@ -125,15 +145,27 @@ static void tell_apart(struct opened *o, size_t n)
 /* Without another one nothing is left to compare with. */
 enum { LEAST_TRACES = 2 };
 
+struct lasting {
+	uint64_t device, inode;
+	size_t operand;
+};
+
 static void check_files(const struct opened *o, size_t n)
 {
+	struct lasting *file = kept(usk_alloc(n, sizeof *file));
+	size_t files = 0;
 	for (size_t i = 0; i < n; i++) {
-		for (size_t j = 0; j < i; j++) {
-			if (lasts(&o[i]) && same(&o[i].file, &o[j].file)) {
-				say_failed("%s and %s are the same file; give the trace of another "
-					   "machine",
-					   o[j].path, o[i].path);
-			}
+		if (lasts(&o[i])) {
+			file[files++] = (struct lasting){ o[i].file.device, o[i].file.inode, i };
+		}
+	}
+	usk_sort(file, files, sizeof *file,
+		 KEYS(BY(lasting, device), BY(lasting, inode), BY(lasting, operand)));
+	for (size_t i = 1; i < files; i++) {
+		const struct opened *a = &o[file[i - 1].operand], *b = &o[file[i].operand];
+		if (same(&a->file, &b->file)) {
+			say_failed("%s and %s are the same file; give the trace of another machine",
+				   a->path, b->path);
 		}
 	}
 }
@@ -258,14 +290,14 @@ struct usk_trace **traces_open_set(const struct args *args, const char *path, si
 	return open_all(args, in, found, n, NULL);
 }
 
-/* Two traces of one size: do their bytes differ anywhere? Ends at the first byte that does. */
-static bool same_bytes(const char *a, const char *b)
+/* Two traces of one size, by the first byte that differs; 0: there is none. */
+static int order_of_bytes(const char *a, const char *b)
 {
 	struct usk_input x, y;
 	must(usk_input_open(&x, a, NULL, &why));
 	must(usk_input_open(&y, b, NULL, &why));
-	bool same = x.size == y.size;
-	for (size_t n = 0; same;) {
+	int order = (x.size > y.size) - (x.size < y.size);
+	for (size_t n = 0; !order;) {
 		enum { STEP = 1 << 16 };
 		must(usk_input_need(&x, n, STEP, &why));
 		must(usk_input_need(&y, n, STEP, &why));
@@ -273,11 +305,11 @@ static bool same_bytes(const char *a, const char *b)
 		if (n == 0) {
 			break;
 		}
-		same = !memcmp(x.data, y.data, n);
+		order = memcmp(x.data, y.data, n);
 	}
 	usk_input_close(&x);
 	usk_input_close(&y);
-	return same;
+	return order;
 }
 
 /* Captures of a host that was quiet until the next file began are alike, and tell nothing. */
@@ -299,25 +331,47 @@ bool is_regular(const char *path)
 	return !stat(path, &st) && S_ISREG(st.st_mode);
 }
 
+struct content {
+	const char *path;
+	uint64_t size;
+	size_t operand;
+};
+
+static int by_content(const void *a, const void *b)
+{
+	const struct content *x = a, *y = b;
+	int order = x->size == y->size	? order_of_bytes(x->path, y->path)
+		    : x->size < y->size ? -1
+					: 1;
+	return order ? order : x->operand < y->operand ? -1 : x->operand > y->operand;
+}
+
 void traces_tell(struct usk_trace *const *trace, size_t n)
 {
+	struct content *file = kept(usk_alloc(n, sizeof *file));
+	size_t files = 0, kept_files = 0;
 	for (size_t i = 0; i < n; i++) {
-		const char *b = usk_trace_path(trace[i]);
+		const char *path = usk_trace_path(trace[i]);
 		/* A pipe was read away already; only files can be looked at again. */
-		bool looked = false, told = is_regular(b);
-		for (size_t j = 0; told && j < i; j++) {
-			const char *a = usk_trace_path(trace[j]);
-			if (usk_trace_size(trace[i]) != usk_trace_size(trace[j]) ||
-			    !is_regular(a)) {
-				continue;
-			}
-			told = looked || !is_hollow(trace[i]);
-			looked = true;
-			if (told && same_bytes(a, b)) {
-				say_failed("%s and %s hold the same bytes; give the trace of "
-					   "another machine",
-					   a, b);
-			}
+		if (is_regular(path)) {
+			file[files++] = (struct content){ path, usk_trace_size(trace[i]), i };
+		}
+	}
+	usk_sort(file, files, sizeof *file, KEYS(BY(content, size), BY(content, operand)));
+	for (size_t i = 0; i < files; i++) {
+		bool alone = (!i || file[i - 1].size != file[i].size) &&
+			     (i + 1 == files || file[i + 1].size != file[i].size);
+		if (!alone && !is_hollow(trace[file[i].operand])) {
+			file[kept_files++] = file[i];
+		}
+	}
+	qsort(file, kept_files, sizeof *file, by_content);
+	for (size_t i = 1; i < kept_files; i++) {
+		const struct content *a = &file[i - 1], *b = &file[i];
+		if (a->size == b->size && !order_of_bytes(a->path, b->path)) {
+			say_failed(
+				"%s and %s hold the same bytes; give the trace of another machine",
+				a->path, b->path);
 		}
 	}
 }
