@@ -157,7 +157,7 @@ static bool contradicted(const struct arranging *x, const struct files *f, bool 
 		n = group_of(f->met + i, f->n_met - i, whole);
 		if (is_trusted(x, &f->met[i], whole)) {
 			size_t left = in_order(f->met + i, n, seen, &ways);
-			found = usk_seen_fall(seen, left, true) != SIZE_MAX;
+			found = usk_seen_fall(seen, left) != SIZE_MAX;
 		}
 	}
 	free(seen);
@@ -325,7 +325,7 @@ static int64_t gap_of(const struct met *m, size_t n)
 {
 	int64_t ways, gap = NO_GAP;
 	struct usk_seen *seen = usk_alloc(n + 1, sizeof *seen);
-	size_t left = in_order(m, n, seen, &ways), at = usk_seen_fall(seen, left, true);
+	size_t left = in_order(m, n, seen, &ways), at = usk_seen_fall(seen, left);
 	if (at != SIZE_MAX) {
 		gap = apart_at(seen, left, at, ways)
 			      ? usk_saturate((usk_i128)seen[at].q_ns - seen[at - 1].q_ns)

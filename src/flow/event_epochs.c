@@ -114,23 +114,6 @@ enum usk_status usk_events_scan(struct parties *p, struct usk_err *err)
 	return status;
 }
 
-/* Do the messages of a pair say that one of its clocks was set back? */
-static bool falls(const struct pair_source *s)
-{
-	const size_t n = s->sample.n;
-	struct usk_seen *seen = usk_alloc(n + 1, sizeof *seen);
-	for (size_t i = 0; i < n; i++) {
-		const struct usk_sighting *x = &s->sample.s[i];
-		seen[i] = (struct usk_seen){ .p_ns = x->p_ns, .q_ns = x->q_ns, .back = x->ttl_p };
-	}
-	usk_sort(seen, n, sizeof *seen, KEYS(BY(usk_seen, q_ns), BY(usk_seen, p_ns)));
-	int64_t ways;
-	size_t left = usk_seen_agreeing(seen, n, &ways);
-	bool found = usk_seen_fall(seen, left, false) != SIZE_MAX;
-	free(seen);
-	return found;
-}
-
 /* From now on the order of its rows counts. */
 static void count(struct party *y)
 {
@@ -165,7 +148,7 @@ static bool settle(struct parties *p, bool (*may)(const struct party *y),
 	for (size_t i = 0; i < p->n_pairs; i++) {
 		const struct pair_source *s = &p->pair[i];
 		const bool a = may(&p->party[s->a]), b = may(&p->party[s->b]);
-		if ((a || b) && falls(s)) {
+		if ((a || b) && usk_pair_falls(s)) {
 			those[s->a] = those[s->a] || a;
 			those[s->b] = those[s->b] || b;
 		}

@@ -336,9 +336,12 @@ void usk_row_note(struct parties *p, size_t which, const struct usk_msg *m);
  * can have shown their stamps.
  */
 enum usk_status usk_row_epochs(struct parties *p, struct usk_err *err);
+/** All messages are sampled on unwrapped time: of several tables, clocks of those that contradict each other
+ * all the same are left out. */
+enum usk_status usk_row_epochs_check(struct parties *p, struct usk_err *err);
 /** Puts the tables in the order in which they were written, as far as clocks tell (table_order.c): of each
- * sequence p->rows is begun. */
-enum usk_status usk_tables_order(struct parties *p, struct usk_err *err);
+ * sequence p->rows is begun. set_back[p->n]: these or their partners were, as messages say. */
+enum usk_status usk_tables_order(struct parties *p, const bool *set_back, struct usk_err *err);
 /** The sequence that the rows of a trace are of. */
 static inline struct usk_rows *usk_rows_of(const struct parties *p, size_t which)
 {
@@ -411,6 +414,8 @@ size_t usk_sighted_run(const struct usk_sighted *s, size_t n, size_t i, bool par
 
 /* ---- pairs (pairs.c) ----------------------------------------------------------------- */
 
+/** Do messages of tables, as far as sampled, say that one of the two was set back? */
+bool usk_pair_falls(const struct pair_source *s);
 /** The number of the pair, which is added if there is none. */
 uint32_t usk_pair_number(struct parties *p, uint32_t x, uint32_t y);
 /** UINT32_MAX if there is none. */

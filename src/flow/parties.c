@@ -203,6 +203,7 @@ static enum usk_status scan_all(struct parties *p, struct usk_err *err)
 	if (!status && p->rows_repeat) {
 		status = usk_tables_sample_again(p, err);
 	}
+	status = status ? status : usk_row_epochs_check(p, err);
 	return status || p->n ? status : usk_flow_too_few(p, err);
 }
 

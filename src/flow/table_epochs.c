@@ -301,20 +301,48 @@ static bool found_in(const struct parties *p, struct usk_rows *r)
 	return usk_rows_found(r);
 }
 
-/* The steps that all tables of a clock show; NULL: they do not agree. */
-static const struct usk_epochs *agreed(const struct parties *p, uint32_t clock)
+/* Messages contradict the order of stamps. */
+static bool falls(const struct pair_source *s)
 {
-	const struct usk_epochs *first = NULL;
+	return s->in_tables && usk_pair_falls(s);
+}
+
+/* By clock: it or a partner was set back, as messages say. */
+static bool *find_set_back(const struct parties *p)
+{
+	bool *set_back = usk_alloc(p->n + 1, sizeof *set_back);
+	for (size_t i = 0; i < p->n_pairs; i++) {
+		const struct pair_source *s = &p->pair[i];
+		if (falls(s)) {
+			set_back[s->a] = set_back[s->b] = true;
+		}
+	}
+	return set_back;
+}
+
+/* The steps that the most telling sequence of tables shows; NULL: another one does not, and messages do
+ * not either. One that has few of a clock's stamps may not show what was: then it is by these alone
+ * that the epochs of its stamps are told. */
+static const struct usk_epochs *agreed(const struct parties *p, uint32_t clock, bool set_back)
+{
+	const struct usk_epochs *best = NULL;
 	bool agree = true;
-	for (size_t i = 0; i < p->n_rows && agree; i++) {
+	for (size_t i = 0; i < p->n_rows; i++) {
 		const struct usk_rows *r = &p->rows[i];
 		if (clock < r->n && r->clock[clock].noted) {
 			const struct usk_epochs *e = &r->clock[clock].epochs;
-			agree = !first || usk_epochs_agree(e, first);
-			first = first ? first : e;
+			best = !best || e->n > best->n ? e : best;
 		}
 	}
-	return agree ? first : NULL;
+	for (size_t i = 0; i < p->n_rows && best; i++) {
+		struct usk_rows *r = &p->rows[i];
+		if (clock < r->n && r->clock[clock].noted &&
+		    !usk_epochs_agree(&r->clock[clock].epochs, best)) {
+			usk_epochs_free(&r->clock[clock].epochs);
+			agree = false;
+		}
+	}
+	return agree || set_back ? best : NULL;
 }
 
 static void forget(const struct parties *p, uint32_t clock)
@@ -327,17 +355,17 @@ static void forget(const struct parties *p, uint32_t clock)
 	}
 }
 
-static bool find_epochs(struct parties *p)
+static bool find_epochs(struct parties *p, const bool *set_back)
 {
 	bool any = false;
 	for (size_t i = 0; i < p->n_rows; i++) {
 		any = found_in(p, &p->rows[i]) || any;
 	}
 	for (size_t i = 0; i < p->n && any; i++) {
-		const struct usk_epochs *e = agreed(p, (uint32_t)i);
 		if (p->party[i].capture) {
 			continue;
 		}
+		const struct usk_epochs *e = agreed(p, (uint32_t)i, set_back && set_back[i]);
 		if (e) {
 			usk_epochs_copy(e, &p->party[i].survey.epochs);
 		} else {
@@ -364,7 +392,9 @@ struct turn {
 static void note_in_turn(void *ctx, const struct usk_msg *m)
 {
 	const struct turn *x = ctx;
-	usk_row_note(x->p, x->table, m);
+	if (x->table < x->p->n_traces) {
+		usk_row_note(x->p, x->table, m);
+	}
 }
 
 static void begin_turn(void *ctx, size_t which)
@@ -373,17 +403,25 @@ static void begin_turn(void *ctx, size_t which)
 }
 
 /* What the order of rows tells, of each sequence of tables by itself. */
-static enum usk_status find_in_order(struct parties *p, bool *any, struct usk_err *err)
+static enum usk_status find_in_order(struct parties *p, const bool *set_back, bool *any,
+				     struct usk_err *err)
 {
 	struct turn x = { p, 0 };
-	enum usk_status status = usk_tables_order(p, err);
+	enum usk_status status = usk_tables_order(p, set_back, err);
 	status = status ? status
 			: look(p,
 			       (struct table_sink){
 				       .ctx = &x, .row = note_in_turn, .begin = begin_turn },
 			       err);
-	*any = !status && find_epochs(p);
+	*any = !status && find_epochs(p, set_back);
 	return status;
+}
+
+/* Nothing tells the order of its tables. */
+static void leave_out(struct party *y)
+{
+	y->unordered = y->unordered || !y->capture;
+	y->stamped = y->stamped && y->capture;
 }
 
 static bool rows_tell(const struct parties *p, uint32_t clock)
@@ -399,8 +437,13 @@ static bool rows_tell(const struct parties *p, uint32_t clock)
 enum usk_status usk_row_epochs(struct parties *p, struct usk_err *err)
 {
 	const bool several = n_tables(p) > 1;
-	bool any = several ? usk_rows_found(p->rows) : find_epochs(p);
-	enum usk_status status = several && p->rows->fell ? find_in_order(p, &any, err) : USK_OK;
+	bool any = several ? usk_rows_found(p->rows) : find_epochs(p, NULL), fell = any;
+	bool *set_back = several ? find_set_back(p) : NULL;
+	for (size_t i = 0; i < p->n && several; i++) {
+		fell = fell || p->rows->fell || set_back[i];
+	}
+	enum usk_status status = several && fell ? find_in_order(p, set_back, &any, err) : USK_OK;
+	free(set_back);
 	status = any && !status ? find_extents(p, err) : status;
 	p->rows_repeat = any;
 	for (size_t i = 0; i < p->n && !status; i++) {
@@ -421,4 +464,19 @@ enum usk_status usk_row_epochs(struct parties *p, struct usk_err *err)
 		p->rows_repeat = p->rows_repeat || y->survey.epochs.n || y->unordered;
 	}
 	return status;
+}
+
+enum usk_status usk_row_epochs_check(struct parties *p, struct usk_err *err)
+{
+	bool any = false;
+	for (size_t i = 0; i < p->n_pairs && n_tables(p) > 1; i++) {
+		const struct pair_source *s = &p->pair[i];
+		if (falls(s)) {
+			leave_out(&p->party[s->a]);
+			leave_out(&p->party[s->b]);
+			any = true;
+		}
+	}
+	p->rows_repeat = p->rows_repeat || any;
+	return any ? usk_tables_sample_again(p, err) : USK_OK;
 }

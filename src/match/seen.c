@@ -152,13 +152,13 @@ static bool was_set_back(const struct usk_seen *s, size_t n, size_t most, size_t
 	return false;
 }
 
-size_t usk_seen_fall(const struct usk_seen *s, size_t n, bool parts)
+size_t usk_seen_fall(const struct usk_seen *s, size_t n)
 {
 	/* The highest, and the highest of all other parts; SIZE_MAX: none yet. */
 	size_t high = SIZE_MAX, other = SIZE_MAX, asked = 0;
 	for (size_t i = 0; i < n; i++) {
 		const bool same = high != SIZE_MAX && s[i].part == s[high].part;
-		const size_t most = parts && same ? other : high;
+		const size_t most = same ? other : high;
 		if (most != SIZE_MAX && (usk_i128)s[most].p_ns - s[i].p_ns > LEAST_FALL &&
 		    i >= asked) {
 			if (was_set_back(s, n, most, i)) {
@@ -174,4 +174,30 @@ size_t usk_seen_fall(const struct usk_seen *s, size_t n, bool parts)
 		}
 	}
 	return SIZE_MAX;
+}
+
+bool usk_seen_contradict(const struct usk_seen *s, size_t n)
+{
+	/* What p showed when it sent those that had come to q by now: the highest first. */
+	int64_t sent_ns[FEWEST];
+	size_t sent = 0, came = 0, late = 0;
+	for (size_t i = 0; i < n && late < FEWEST; i++) {
+		for (; came < i && s[came].q_ns < s[i].q_ns; came++) {
+			int64_t t = s[came].p_ns;
+			for (size_t k = 0; k < FEWEST && !s[came].back; k++) {
+				if (k == sent) {
+					sent_ns[sent++] = t;
+					break;
+				}
+				if (t > sent_ns[k]) {
+					int64_t lower = sent_ns[k];
+					sent_ns[k] = t;
+					t = lower;
+				}
+			}
+		}
+		late += s[i].back && sent == FEWEST &&
+			(usk_i128)sent_ns[FEWEST - 1] - s[i].p_ns > LEAST_FALL;
+	}
+	return late == FEWEST;
 }

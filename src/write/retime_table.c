@@ -38,6 +38,7 @@ struct retimed {
 	struct usk_row_place *place;
 	/* By clock, else: where stamps themselves tell; NULL: it was never set back. */
 	struct usk_alone **alone;
+	bool *in_no_order; /* by clock: the order of rows told sync where it was set back, but not of these */
 };
 
 /* The clock of this name. */
@@ -203,6 +204,15 @@ static enum usk_status correct(struct retimed *b, struct stamp *s)
 	struct retime *t = b->t;
 	enum usk_status status = usk_retime_by(t, s->clock);
 	s->now_ns = s->was_ns;
+	if (!status && t->map && s->epoch == SIZE_MAX && b->in_no_order[s->clock]) {
+		return usk_fail(t->err, USK_EINPUT, b->table.number,
+				"%s: line %llu: clock %s was stepped backward, and nothing tells "
+				"whether this stamp is from before or after that, as rows of other "
+				"tables tell where, and these do not; apply all of them as one, "
+				"joined in the order in which they were recorded",
+				t->path, (unsigned long long)b->table.number,
+				t->clocks->clock[s->clock].name);
+	}
 	if (!status && t->map) {
 		status =
 			s->epoch != SIZE_MAX
@@ -428,6 +438,27 @@ static void tell_epochs(struct retimed *b, uint32_t clock)
 	usk_epochs_free(&e);
 }
 
+static bool begins(const struct usk_trace_info *t, uint32_t clock)
+{
+	bool any = false;
+	for (size_t i = 0; i < t->n_begins && !any; i++) {
+		any = t->begin[i].clock == clock;
+	}
+	return any;
+}
+
+/* Sync had the order of rows tell the clock's epochs, in another table and not in this one. */
+static bool in_no_order(const struct retime *t, uint32_t clock)
+{
+	const struct usk_trace_info *own = usk_clocks_trace(t->clocks, t->path, USK_NO_CLOCK);
+	bool others = false;
+	for (size_t i = 0; i < t->clocks->n_traces && own; i++) {
+		const struct usk_trace_info *other = &t->clocks->trace[i];
+		others = others || (other->kind == own->kind && begins(other, clock));
+	}
+	return others && !begins(own, clock);
+}
+
 static enum usk_status note_order(struct retimed *b)
 {
 	struct retime *t = b->t;
@@ -439,6 +470,13 @@ static enum usk_status note_order(struct retimed *b)
 		tell_epochs(b, (uint32_t)i);
 	}
 	bool any = !status && usk_rows_found(&b->order);
+	b->in_no_order = usk_alloc(n, sizeof *b->in_no_order);
+	for (size_t i = 0; i < n; i++) {
+		b->in_no_order[i] = in_no_order(t, (uint32_t)i);
+		if (b->in_no_order[i] && i < b->order.n) {
+			usk_epochs_free(&b->order.clock[i].epochs);
+		}
+	}
 	b->note = usk_rows_own;
 	status = any ? look_at_rows(b) : status;
 	b->note = NULL;
@@ -471,6 +509,6 @@ enum usk_status usk_retime_table(struct retime *t)
 	for (size_t i = 0; i < c->n_clocks && b.alone; i++) {
 		usk_alone_free(b.alone[i]);
 	}
-	USK_FREE(b.alone, b.name);
+	USK_FREE(b.alone, b.in_no_order, b.name);
 	return status;
 }

@@ -31,7 +31,7 @@ from asked import in_folder, joined, options, run
 E12 = 10**12
 SECOND = 10**9
 START = 1_700_000_000 * SECOND
-UNSURE = ("nothing tells whether the first stamps here", "no chain of messages connects", "so its stamps cannot")
+UNSURE = ("nothing tells whether", "no chain of messages connects", "so its stamps cannot")
 
 
 class Clock:
@@ -63,7 +63,7 @@ class Case:
         rng, self.rng, self.whole = random.Random(seed), random.Random(f"{seed} files"), whole
         self.span = rng.choice([10, 60, 600, 7200]) * SECOND
         self.delay = 10 ** rng.choice([4, 5, 6])
-        names = ["a", "b", "c", "d"][: rng.choice([2, 2, 3, 4])]
+        names = ["a", "b", "c", "d", "e", "f"][: rng.choice([2, 2, 3, 4, 6])]
         stepped = set(rng.sample(names, rng.choice([0, 1, 1, 1, 1, 1 if len(names) == 2 else 2])))
         self.clocks = {n: Clock(rng, n, self.span, steps(rng, self.span, self.delay) if n in stepped else []) for n in names}
         self.reference = rng.choice([n for n in names if n not in stepped])
@@ -73,10 +73,13 @@ class Case:
         self.queues = {n: rng.randint(10, 1000) * self.delay for n in names} if not any(c.steps for c in self.clocks.values()) else {}
         self.rows = []
         for a, b in pairs:
+            # Some talk all the time, others for a while.
+            begin, end = (0, self.span) if rng.random() < 0.7 else sorted(rng.sample(range(self.span), 2))
             for _ in range(rng.choice([200, 500, 1000])):
-                t = rng.randint(0, self.span)
+                t = rng.randint(begin, end)
                 x, y = (a, b) if rng.random() < 0.5 else (b, a)
                 self.rows.append((t, x, y, t + self.delay + int(rng.expovariate(1 / self.delay)) + self.waits(y, t)))
+        # By sending or by receipt, each row for itself.
         self.rows.sort(key=lambda r: r[rng.choice([0, 3])])
         for c in self.clocks.values():
             # Order shows only what a few stamps fall together with, and not right after a step forward.
@@ -93,7 +96,7 @@ class Case:
     def cut(self, records):
         """One file, several in time, or some side by side. records begin with their true time."""
         rng, n = self.rng, len(records)
-        kind = rng.choice(["whole", "rotated", "rotated", "beside"])
+        kind = rng.choice(["whole", "rotated", "rotated", "beside", *["many"] * (self.form == "messages")])
         if self.whole or kind == "whole" or n < 4:
             return [records]
         if kind == "beside":
@@ -102,7 +105,7 @@ class Case:
             of = rng.choices(range(lanes), weights, k=n)
             return [p for p in ([r for r, o in zip(records, of) if o == lane] for lane in range(lanes)) if p]
         places = {0, n}
-        for _ in range(rng.choice([1, 1, 2, 4])):
+        for _ in range(n // rng.randint(8, 40) if kind == "many" else rng.choice([1, 1, 2, 4])):
             near = self.moments and rng.random() < 0.4
             places.add(sum(r[0] < rng.choice(self.moments) for r in records) if near else rng.randint(1, n - 1))
         places = sorted(places)
