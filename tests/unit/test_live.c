@@ -346,6 +346,18 @@ static char *temporary(void)
 	return path;
 }
 
+/* Halves of a tick are rounded up, on both sides of zero. */
+static void test_halves(void **state)
+{
+	(void)state;
+	for (int64_t half = -9; half <= 9; half++) {
+		const struct usk_live_map m = { .local_2 = half, .max_age = 1 };
+		struct usk_live_time t;
+		assert_int_equal(usk_live_map_at(&m, 0, &t), USK_LIVE);
+		assert_int_equal(t.local, usk_ceil_div(half, 2));
+	}
+}
+
 /* Map number k: all its words follow from k. */
 static struct usk_live_map numbered(int64_t k)
 {
@@ -622,6 +634,7 @@ int main(void)
 		cmocka_unit_test(test_any_words),  cmocka_unit_test(test_torn),
 		cmocka_unit_test(test_killed),	   cmocka_unit_test(test_files),
 		cmocka_unit_test(test_cut),	   cmocka_unit_test(test_cut_meanwhile),
+		cmocka_unit_test(test_halves),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
