@@ -6,6 +6,7 @@
  * stay within what was captured, count what it leaves out exactly once, and say the same when
  * asked again.
  */
+#include "found.h"
 #include "read/link.h"
 #include "read/read.h"
 #include "trace.h"
@@ -81,6 +82,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	}
 	fuzz_found_packet(used ? &one : NULL);
+	fuzz_found(left_out.fragments + 2 * left_out.not_ip + 4 * left_out.loopback +
+		   8 * left_out.cut_short + 16 * left_out.alike);
 	/* The short way says what the long way says, or nothing. */
 	struct usk_glance glance;
 	if (usk_packet_glance(&r, link_type, &glance) &&
