@@ -3,7 +3,7 @@
 import csv
 import json
 
-VALUES = ['', '', 7, -1, 'x', '[1, [2, null]]', '{"a": {"b": [true, 1.5]}, "c": "d"}', '"quoted \\" and \\\\"', 'not, "JSON"', 'caf\u00e9']
+VALUES = ['', '', 7, -1, 'x', 'nil', 'true', ':key', '#{1 2}', '[1, [2, null]]', '{"a": {"b": [true, 1.5]}, "c": "d"}', '"quoted \\" and \\\\"', 'not, "JSON"', 'caf\u00e9']
 FORMS = ['nil', 'true', '3', '-2.5', '7N', '1/3', ':key', ':a/b', 'symbol', '"text \\" \\n \\u00e9 \\\\"', '\\a', '\\newline', '[1 nil [:r 2 "x"]]', '(1, 2 3)',
 	'#{1 :b}', '{:a 1, "b" {2 [3]}}', '#inst "2026-11-28T00:00:00Z"', '[#_ skipped 4]', '[1 ; to the end\n 2]']
 
