@@ -2,12 +2,12 @@
 /*
  * arrange.c - which of a clock's files was recorded first
  *
- * In    surveys of clocks that have several captures each
+ * In    surveys of clocks that have several files each: captures, traces of events
  * Out   their records in the order in which they were recorded; clocks of which nothing tells that are
  *       left out
  * Why   files are joined by their stamps. Those of a clock that was set back repeat: joined by them, what
  *       was recorded before the step stands between what came after it
- * Not   reading them in that order (read/join.c), finding steps in it (match/epochs.c)
+ * Not   reading them in that order (read/join.c, event_order.c), finding steps in it (match/epochs.c)
  *
  * The order of one file's records is known. So packets that several files of a clock share with one
  * file of another machine tell which of these came first, whatever any clock shows. Where they show
@@ -35,6 +35,7 @@ struct files {
 	uint64_t *edge; /* before << 32 | after */
 	size_t n_edges, cap_edges;
 	bool suspect; /* stamps do not tell the order of its files */
+	bool arranged;
 };
 
 /* All clocks; files have y only if there are several. */
@@ -111,12 +112,17 @@ static size_t group_of(const struct met *m, size_t n, bool whole)
 	return k;
 }
 
-/* m[n] in the order of the other clock's records; how many agree, into out[n]. */
-static size_t in_order(const struct met *m, size_t n, struct usk_seen *out, int64_t *ways)
+/* m[n] in the order of the other clock's records in a file, or of its time; how many agree, into out[n]. */
+static size_t in_order(const struct met *m, size_t n, bool whole, struct usk_seen *out,
+		       int64_t *ways)
 {
 	struct met *copy = usk_alloc(n + 1, sizeof *copy);
 	memcpy(copy, m, n * sizeof *copy);
-	usk_sort(copy, n, sizeof *copy, KEYS(BY(met, order)));
+	if (whole) {
+		usk_sort(copy, n, sizeof *copy, KEYS(BY(met, at_ns), BY(met, order)));
+	} else {
+		usk_sort(copy, n, sizeof *copy, KEYS(BY(met, order)));
+	}
 	for (size_t i = 0; i < n; i++) {
 		out[i] = copy[i].seen;
 	}
@@ -140,7 +146,7 @@ static void take_all(const struct arranging *x, struct files *f)
 		for (size_t i = 0, n; i < f->n_met; i += n) {
 			n = group_of(f->met + i, f->n_met - i, whole);
 			if (is_trusted(x, &f->met[i], whole)) {
-				take_order(f, seen, in_order(f->met + i, n, seen, &ways));
+				take_order(f, seen, in_order(f->met + i, n, whole, seen, &ways));
 			}
 		}
 	}
@@ -156,7 +162,7 @@ static bool contradicted(const struct arranging *x, const struct files *f, bool 
 		int64_t ways;
 		n = group_of(f->met + i, f->n_met - i, whole);
 		if (is_trusted(x, &f->met[i], whole)) {
-			size_t left = in_order(f->met + i, n, seen, &ways);
+			size_t left = in_order(f->met + i, n, whole, seen, &ways);
 			found = usk_seen_fall(seen, left) != SIZE_MAX;
 		}
 	}
@@ -269,15 +275,18 @@ static bool arrange(const struct files *f)
 	bool good = turns_of(f, number);
 	for (size_t i = 0; i < s->n_parts && good; i++) {
 		struct usk_epochs steps = { 0 };
-		good = (f->known[i] || !s->part[i].records) && steps_of(f, root_of(f, i), &steps);
+		good = (f->known[i] || s->n_parts == 1 || !s->part[i].records) &&
+		       steps_of(f, root_of(f, i), &steps);
 		turn[i].turn = number[i];
 		if (good) {
 			arrange_part(&s->part[i], &steps, &turn[i]);
 		}
 		usk_epochs_free(&steps);
 	}
-	if (good) {
+	if (good && f->y->capture) {
 		usk_trace_arrange(f->y->capture, turn);
+	} else if (good) {
+		usk_event_order_take(f->y, turn);
 	}
 	for (size_t i = 0; i < s->n_parts; i++) {
 		free((void *)turn[i].record);
@@ -325,7 +334,7 @@ static int64_t gap_of(const struct met *m, size_t n)
 {
 	int64_t ways, gap = NO_GAP;
 	struct usk_seen *seen = usk_alloc(n + 1, sizeof *seen);
-	size_t left = in_order(m, n, seen, &ways), at = usk_seen_fall(seen, left);
+	size_t left = in_order(m, n, true, seen, &ways), at = usk_seen_fall(seen, left);
 	if (at != SIZE_MAX) {
 		gap = apart_at(seen, left, at, ways)
 			      ? usk_saturate((usk_i128)seen[at].q_ns - seen[at - 1].q_ns)
@@ -378,7 +387,7 @@ static void open_files(struct files *f)
 	}
 }
 
-static struct arranging open_all(struct parties *p, bool run_on)
+static struct arranging open_all(struct parties *p, const bool *those, bool run_on)
 {
 	size_t n, from = 0, to;
 	struct arranging x = { .p = p, .met = usk_met_all(p, run_on, &n) };
@@ -386,7 +395,7 @@ static struct arranging open_all(struct parties *p, bool run_on)
 	for (size_t i = 0; i < p->n; i++, from = to) {
 		for (to = from; to < n && x.met[to].clock == i; to++) {
 		}
-		if (p->party[i].survey.n_parts > 1) {
+		if (those[i]) {
 			x.of[i] = (struct files){ .y = &p->party[i],
 						  .met = to > from ? x.met + from : NULL,
 						  .n_met = to - from };
@@ -410,9 +419,9 @@ static void leave_out(struct party *y)
 	y->unordered = true;
 }
 
-void usk_files_arrange(struct parties *p, bool *again)
+void usk_files_arrange(struct parties *p, bool *those)
 {
-	struct arranging x = open_all(p, false);
+	struct arranging x = open_all(p, those, false);
 	for (size_t i = 0; i < p->n; i++) {
 		struct files *f = &x.of[i];
 		f->suspect = f->y && (any_falls(&f->y->survey) || contradicted(&x, f, false));
@@ -421,22 +430,23 @@ void usk_files_arrange(struct parties *p, bool *again)
 	for (size_t i = 0; i < p->n; i++) {
 		if (x.of[i].suspect) {
 			take_all(&x, &x.of[i]);
-			again[i] = arrange(&x.of[i]);
+			x.of[i].arranged = arrange(&x.of[i]);
 		}
 	}
 	for (size_t i = 0; i < p->n; i++) {
-		if (x.of[i].suspect && !again[i]) {
+		if (x.of[i].suspect && !x.of[i].arranged) {
 			leave_out(x.of[i].y);
 		}
+		those[i] = x.of[i].arranged;
 	}
 	close_all(&x);
 }
 
 void usk_files_check(struct parties *p, const bool *arranged)
 {
-	struct arranging x = open_all(p, true);
+	struct arranging x = open_all(p, arranged, true);
 	for (size_t i = 0; i < p->n; i++) {
-		if (x.of[i].y && arranged[i] && contradicted(&x, &x.of[i], true)) {
+		if (x.of[i].y && contradicted(&x, &x.of[i], true)) {
 			leave_out(x.of[i].y);
 		}
 	}

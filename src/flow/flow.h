@@ -63,7 +63,8 @@ struct party {
 	struct usk_alone *alone;
 	uint64_t shown_twice; /* such stamps as may be of several epochs: they are left out */
 	uint64_t vague;	      /* stamps of rows whose order leaves open which epoch they are of */
-	struct event_order *order; /* of its rows in a table of events; NULL: it has none */
+	struct event_order
+		*order; /* of its rows in tables of events, once that was asked; or NULL */
 	bool *in_epoch; /* is there a message in each of its epochs? NULL: it has but one */
 	/* Where it was set back, on its unwrapped time. */
 	struct usk_gap *back;
@@ -128,6 +129,7 @@ struct parties {
 	size_t n_own_pairs;
 	const struct usk_share *share; /* NULL: nobody else works on them (share.h) */
 	struct usk_index pairs;	       /* by their clocks: number + 1 */
+	bool events_surveyed;	       /* their rows were asked where clocks were set back */
 	bool rows_vague;	       /* stamps may be of several epochs */
 	bool rows_repeat;	       /* a clock that tables name was set back */
 	/* Where that was, by number of party: of each sequence of tables that were written one after
@@ -280,9 +282,9 @@ enum usk_status usk_capture_open(struct parties *p, struct party *y, struct usk_
 /** Read each of them once, on all processors (surveys.c); of clocks with several files that were set
  * back twice. */
 enum usk_status usk_captures_survey(struct parties *p, struct usk_err *err);
-/** Put the files of each clock in the order in which they were recorded (arrange.c): again[p->n], of
- * clocks whose captures are to be surveyed again. */
-void usk_files_arrange(struct parties *p, bool *again);
+/** Put the files of those clocks in the order in which they were recorded (arrange.c). those[p->n]: then of
+ * these the ones that are to be read again, in that order. What nothing tells it of is left out. */
+void usk_files_arrange(struct parties *p, bool *those);
 /** After that: those that packets contradict all the same are left out. */
 void usk_files_check(struct parties *p, const bool *arranged);
 /** The interfaces of a trace that have clocks of their own; *out is handed over. */
@@ -301,9 +303,31 @@ void usk_inside_notes(const struct parties *p, char ***note, size_t *n);
 
 /** Read traces of events: sides of messages, to what is joined. */
 enum usk_status usk_events_scan(struct parties *p, struct usk_err *err);
-/** Once these are joined: clocks that messages show to have been set back where the order of their rows
- * says so. *again: p->join has all sides anew, and is to be run again. */
+/** Once all sides are joined: clocks that messages show to have been set back where the order of their rows
+ * says so. *again: all sides are to be read and joined anew. */
 enum usk_status usk_event_epochs(struct parties *p, bool *again, struct usk_err *err);
+
+/* ---- what the order of their rows tells (event_order.c) -------------------------------- */
+
+/** The next row of a clock, in a trace, of all of them. */
+void usk_event_order_note(struct party *y, size_t trace, const struct usk_event *e);
+/** There are no more. */
+void usk_event_order_finish(struct party *y);
+struct usk_trace_turn;
+/** In the order of turn[y->survey.n_parts] its rows count from now on. */
+void usk_event_order_take(struct party *y, const struct usk_trace_turn *turn);
+/** Is the clock in several traces of events? */
+bool usk_event_order_several(const struct party *y);
+/** Do they? */
+bool usk_event_order_counts(const struct party *y);
+/** The first row is next. */
+void usk_event_order_rewind(struct party *y);
+/** A stamp of the next row, to unwrapped time. */
+void usk_event_order_place(struct party *y, size_t trace, int64_t *t);
+/** In which epochs traces begin. */
+void usk_event_order_begins(struct parties *p, uint32_t clock);
+/** They are not asked for more than places. */
+void usk_event_order_forget(struct party *y);
 void usk_event_order_free(struct event_order *o);
 /** What a trace tells of its clock beside what it handed out. */
 void usk_party_trace(struct party *y, const struct usk_trace *t);

@@ -9,6 +9,7 @@
 struct met {
 	uint64_t other; /* the other's clock and file */
 	uint64_t order; /* its record there */
+	int64_t at_ns;	/* its unwrapped time, in any file */
 	uint32_t clock;
 	struct usk_seen
 		seen; /* as recorded; the clock's own unwrapped once its files are in order */

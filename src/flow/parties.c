@@ -128,10 +128,61 @@ static void take_survey(struct parties *p, struct party *y)
 	p->left_out.alike += s->left_out.alike;
 }
 
-/* What was joined is one table more, behind those of the traces; its numbers are parties. */
-static enum usk_status scan_joined(struct parties *p, struct usk_err *err)
+static enum usk_status scan_tables(struct parties *p, struct usk_err *err)
 {
-	const struct usk_counts before = p->left_out;
+	enum usk_status status = USK_OK;
+	for (size_t i = 0; i < p->n_traces && !status; i++) {
+		if (usk_trace_class(p->trace[i]) == USK_TRACE_TABLE) {
+			status = usk_table_scan(p, i, err);
+			p->work_done += usk_trace_size(p->trace[i]);
+		}
+	}
+	return status;
+}
+
+/* What one has to be joined to another to be a message. */
+static enum usk_status scan_sides(struct parties *p, struct usk_err *err)
+{
+	enum usk_status status = usk_inside_scan(p, err);
+	status = status ? status : usk_events_scan(p, err);
+	for (size_t i = 0; i < p->n_traces && !status; i++) {
+		const enum usk_trace_class class = usk_trace_class(p->trace[i]);
+		if (class == USK_TRACE_SPANS) {
+			status = usk_spans_scan(p, i, err);
+		} else if (class == USK_TRACE_COLLECTIVES) {
+			status = usk_collectives_scan(p, i, err);
+		} else {
+			continue;
+		}
+		p->work_done += usk_trace_size(p->trace[i]);
+	}
+	status = status ? status : usk_spans_join(p, err);
+	return status ? status : usk_collectives_join(p, err);
+}
+
+/* As if nothing of it had been read; what was noted meanwhile is gone but for the first notes. */
+static enum usk_status scan_sides_again(struct parties *p, size_t notes, struct usk_err *err)
+{
+	usk_join_free(p->join);
+	p->join = NULL;
+	while (p->n_log_notes > notes) {
+		free(p->log_note[--p->n_log_notes]);
+	}
+	for (size_t i = 0; i < p->n; i++) {
+		p->party[i].shown_twice = p->party[i].readings = 0;
+	}
+	for (size_t i = 0; i < p->n_traces; i++) {
+		const enum usk_trace_class class = usk_trace_class(p->trace[i]);
+		bool sides = class != USK_TRACE_CAPTURE && class != USK_TRACE_TABLE;
+		p->work_all += sides ? usk_trace_size(p->trace[i]) : 0;
+	}
+	return scan_sides(p, err);
+}
+
+/* What was joined is one table more, behind those of the traces; its numbers are parties. */
+static enum usk_status scan_joined(struct parties *p, struct usk_counts before, size_t notes,
+				   struct usk_err *err)
+{
 	enum usk_status status = usk_join_run(p->join, &p->left_out, err);
 	size_t which = p->n_traces;
 	bool again = false;
@@ -144,21 +195,10 @@ static enum usk_status scan_joined(struct parties *p, struct usk_err *err)
 	status = status ? status : usk_event_epochs(p, &again, err);
 	while (again && !status) {
 		p->left_out = before;
-		status = usk_join_run(p->join, &p->left_out, err);
+		status = scan_sides_again(p, notes, err);
+		status = status ? status : usk_join_run(p->join, &p->left_out, err);
 		status = status ? status : usk_tables_sample_again(p, err);
 		status = status ? status : usk_event_epochs(p, &again, err);
-	}
-	return status;
-}
-
-static enum usk_status scan_tables(struct parties *p, struct usk_err *err)
-{
-	enum usk_status status = USK_OK;
-	for (size_t i = 0; i < p->n_traces && !status; i++) {
-		if (usk_trace_class(p->trace[i]) == USK_TRACE_TABLE) {
-			status = usk_table_scan(p, i, err);
-			p->work_done += usk_trace_size(p->trace[i]);
-		}
 	}
 	return status;
 }
@@ -175,30 +215,17 @@ static enum usk_status scan_all(struct parties *p, struct usk_err *err)
 	}
 	status = status ? status : scan_tables(p, err);
 	status = status ? status : usk_row_epochs(p, err);
-	status = status ? status : usk_inside_scan(p, err);
-	status = status ? status : usk_events_scan(p, err);
 	for (size_t i = 0; i < p->n_traces && !status; i++) {
-		switch (usk_trace_class(p->trace[i])) {
-		case USK_TRACE_CAPTURE:
+		if (usk_trace_class(p->trace[i]) == USK_TRACE_CAPTURE) {
 			p->events[i] = usk_share_reads(p, i) ? usk_trace_events(p->trace[i])
 							     : p->events[i];
-			continue;
-		case USK_TRACE_TABLE:
-		case USK_TRACE_EVENTS:
-			continue;
-		case USK_TRACE_SPANS:
-			status = usk_spans_scan(p, i, err);
-			break;
-		case USK_TRACE_COLLECTIVES:
-			status = usk_collectives_scan(p, i, err);
-			break;
 		}
-		p->work_done += usk_trace_size(p->trace[i]);
 	}
-	status = status ? status : usk_spans_join(p, err);
-	status = status ? status : usk_collectives_join(p, err);
+	const struct usk_counts before = p->left_out;
+	const size_t notes = p->n_log_notes;
+	status = status ? status : scan_sides(p, err);
 	if (!status && p->join) {
-		status = scan_joined(p, err);
+		status = scan_joined(p, before, notes, err);
 	}
 	if (!status && p->rows_repeat) {
 		status = usk_tables_sample_again(p, err);

@@ -86,7 +86,8 @@ static enum usk_status arrange(struct parties *p, struct usk_err *err)
 	bool *again = usk_alloc(p->n + 1, sizeof *again), any = false, several = false;
 	enum usk_status status = USK_OK;
 	for (size_t i = 0; i < p->n; i++) {
-		several = several || p->party[i].survey.n_parts > 1;
+		again[i] = p->party[i].survey.n_parts > 1;
+		several = several || again[i];
 	}
 	if (several) {
 		usk_files_arrange(p, again);

@@ -302,6 +302,14 @@ size_t usk_survey_own(const struct usk_survey *mine, const struct usk_survey *ot
 enum usk_status usk_survey_capture(struct usk_trace *t, struct usk_depth depth,
 				   void (*progress)(void *ctx, uint64_t bytes), void *ctx,
 				   struct usk_survey *out, struct usk_err *err);
+/* What is kept of a sample. Zeroed at first. */
+struct usk_sampler {
+	size_t cap;
+	uint64_t mask; /* those whose pick is 0 under it */
+};
+/** Room for one more, which the caller fills; NULL: it is none of those that are kept. */
+struct usk_sample *usk_survey_sample(struct usk_survey *s, struct usk_sampler *sampler,
+				     uint64_t pick);
 /** Samples of one key, n > 1 of them, by their numbers: do they tell that packets pass by here? */
 void usk_survey_passing(struct usk_survey *s, const uint32_t *sample, size_t n);
 /** Its epochs become these, of the same records: unwrapped time is others now. */

@@ -19,9 +19,9 @@ enum { BATCH = 64 };
 
 struct sampler {
 	struct usk_survey *out;
-	size_t cap, cap_ways;
+	struct usk_sampler kept;
+	size_t cap_ways;
 	struct usk_index ways; /* index + 1 */
-	uint64_t mask;	       /* keep packets whose pick is 0 under it */
 };
 
 static uint32_t way_of(struct sampler *s, const struct usk_packet *p)
@@ -48,11 +48,8 @@ uint8_t usk_device(const struct usk_record *r, const struct usk_iface *iface, si
 	return known ? (uint8_t)(1 + (usk_fold(r->iface, device) >> 58)) : 0;
 }
 
-static void keep(struct sampler *s, const struct usk_packet *p, uint64_t record, size_t part,
-		 uint8_t device)
+struct usk_sample *usk_survey_sample(struct usk_survey *o, struct usk_sampler *s, uint64_t pick)
 {
-	struct usk_survey *o = s->out;
-	uint64_t pick = usk_packet_pick(p);
 	while (o->n_samples == USK_SAMPLES && s->mask != UINT64_MAX) {
 		s->mask = s->mask * 2 + 1;
 		size_t kept = 0;
@@ -63,22 +60,29 @@ static void keep(struct sampler *s, const struct usk_packet *p, uint64_t record,
 		}
 		o->n_samples = kept;
 	}
-	if (pick & s->mask || o->n_samples == USK_SAMPLES) {
+	bool full = pick & s->mask || o->n_samples == USK_SAMPLES;
+	return full ? NULL : USK_ADD(o->sample, o->n_samples, s->cap);
+}
+
+static void keep(struct sampler *s, const struct usk_packet *p, uint64_t record, size_t part,
+		 uint8_t device)
+{
+	uint64_t pick = usk_packet_pick(p);
+	struct usk_sample *x = usk_survey_sample(s->out, &s->kept, pick);
+	if (!x) {
 		return;
 	}
-	*USK_ADD(o->sample, o->n_samples, s->cap) = (struct usk_sample){
-		.key = p->key,
-		.pick = pick,
-		.record = record & (UINT64_MAX >> 24),
-		.part = (uint16_t)(part < USK_MOST_PARTS ? part : USK_MOST_PARTS),
-		.device = device,
-		.time_ns = p->time_ns,
-		.way = way_of(s, p) & 0x3fffffff,
-		.ip_id = p->ip_id,
-		.has = p->has,
-		.ttl = p->ttl,
-		.side = (uint32_t)p->side & 3
-	};
+	*x = (struct usk_sample){ .key = p->key,
+				  .pick = pick,
+				  .record = record & (UINT64_MAX >> 24),
+				  .part = (uint16_t)(part < USK_MOST_PARTS ? part : USK_MOST_PARTS),
+				  .device = device,
+				  .time_ns = p->time_ns,
+				  .way = way_of(s, p) & 0x3fffffff,
+				  .ip_id = p->ip_id,
+				  .has = p->has,
+				  .ttl = p->ttl,
+				  .side = (uint32_t)p->side & 3 };
 }
 
 /* Multicast, broadcast, unspecified and link-local traffic says nothing about who one is. */
@@ -224,8 +228,8 @@ enum usk_status usk_survey_capture(struct usk_trace *t, struct usk_depth depth,
 			/* Most packets are not taken into the sample, and a look is enough. */
 			struct usk_glance g;
 			uint16_t link = iface[record[i].iface].link_type;
-			if (sampler.mask && usk_packet_glance(&record[i], link, &g) &&
-			    g.pick & sampler.mask && stays(&out->common[1], g.src, g.dst)) {
+			if (sampler.kept.mask && usk_packet_glance(&record[i], link, &g) &&
+			    g.pick & sampler.kept.mask && stays(&out->common[1], g.src, g.dst)) {
 				out->packets++;
 				continue;
 			}

@@ -14,7 +14,7 @@
  *
  * A trace begins in the epoch in which the answer has it begin, else in the first one that can have
  * shown its first stamp. Where a clock has several traces, a later one may begin in a later such
- * epoch: what follows has to tell.
+ * epoch: what follows has to tell, as stamps fall where the one course has them fall, and not the others.
  */
 #include "match/match.h"
 #include "write/write.h"
@@ -29,15 +29,22 @@ struct turn {
 	int64_t from_ns, to_ns;	  /* the highest stamp before, the first one after */
 };
 
+/* From one of the epochs on. */
+struct course {
+	size_t epoch;
+	int64_t highest;
+};
+
 struct usk_replay {
 	char *name;
 	struct usk_map **map; /* by epoch; NULL: nothing ties it */
 	struct turn *turn;    /* turn[i] leads from epoch i to i + 1 */
-	size_t n_epochs, epoch;
-	bool begun, known; /* known: the answer says in which epoch */
-	bool several;	   /* traces are of this clock, or may be */
-	bool unsure;	   /* the trace may have begun in a later epoch, too */
-	int64_t highest;
+	size_t n_epochs;
+	bool begun, known;  /* known: the answer says in which epoch */
+	bool several;	    /* traces are of this clock, or may be */
+	struct course is;   /* what is written */
+	struct course *may; /* those that it may be, too */
+	size_t n_may;
 };
 
 bool usk_in_several(const struct usk_clocks *c, uint32_t clock)
@@ -80,7 +87,7 @@ struct usk_replay *usk_replay_new(const struct usk_clocks *c, uint32_t number, c
 		r->turn[i] = (struct turn){ x->from_ns - half, half, x->from_ns, x->to_ns };
 	}
 	r->several = usk_in_several(c, number);
-	r->known = begin_of(c, path, number, &r->epoch);
+	r->known = begin_of(c, path, number, &r->is.epoch);
 	r->n_epochs = 1 + clock->n_set_backs;
 	r->map = usk_alloc(r->n_epochs, sizeof(struct usk_map *));
 	r->name = usk_strdup(clock->name ? clock->name : "");
@@ -101,7 +108,7 @@ void usk_replay_free(struct usk_replay *r)
 		for (size_t i = 0; i < r->n_epochs; i++) {
 			usk_map_free(r->map[i]);
 		}
-		USK_FREE(r->map, r->turn, r->name, r);
+		USK_FREE(r->map, r->turn, r->may, r->name, r);
 	}
 }
 
@@ -140,16 +147,29 @@ static bool can_have_shown(const struct usk_replay *r, size_t epoch, int64_t t)
 /* The trace begins with this stamp. */
 static void begin(struct usk_replay *r, int64_t t)
 {
-	size_t first = r->n_epochs, n = 0;
-	for (size_t i = r->n_epochs; i-- > 0 && !r->known;) {
-		bool may = can_have_shown(r, i, t);
-		first = may ? i : first;
-		n += may;
+	bool any = false;
+	r->may = usk_alloc(r->n_epochs, sizeof *r->may);
+	for (size_t i = 0; i < r->n_epochs && !r->known; i++) {
+		if (!can_have_shown(r, i, t)) {
+			continue;
+		}
+		if (any && r->several) {
+			r->may[r->n_may++] = (struct course){ i, t };
+		}
+		r->is.epoch = any ? r->is.epoch : i;
+		any = true;
 	}
-	r->epoch = n ? first : r->epoch;
-	r->unsure = r->several && n > 1;
 	r->begun = true;
-	r->highest = t;
+	r->is.highest = t;
+}
+
+enum usk_status usk_replay_shown_twice(const struct usk_replay *r, struct usk_err *err)
+{
+	return usk_fail(
+		err, USK_EINPUT, 0,
+		"clock %s was stepped backward, and may have shown this both before and after "
+		"that; nothing tells which it was, as rows are in no order that does",
+		r->name);
 }
 
 static enum usk_status unsure(const struct usk_replay *r, struct usk_err *err)
@@ -165,34 +185,52 @@ static enum usk_status unsure(const struct usk_replay *r, struct usk_err *err)
 
 enum usk_status usk_replay_end(const struct usk_replay *r, struct usk_err *err)
 {
-	return r && r->unsure ? unsure(r, err) : USK_OK;
+	return r && r->n_may ? unsure(r, err) : USK_OK;
 }
 
 /* Does a stamp begin the next epoch? */
-static bool turns(struct usk_replay *r, int64_t t)
+static bool turns(const struct usk_replay *r, struct course *c, int64_t t)
 {
-	const struct turn *x = &r->turn[r->epoch];
-	if (r->highest >= x->near_ns && (usk_i128)r->highest - t >= x->fall_ns) {
-		r->highest = t;
-		r->unsure = false;
+	const struct turn *x = &r->turn[c->epoch];
+	if (c->epoch + 1 == r->n_epochs) {
+		return false;
+	}
+	if (c->highest >= x->near_ns && (usk_i128)c->highest - t >= x->fall_ns) {
+		c->highest = t;
+		c->epoch++;
 		return true;
 	}
 	/* A stamp beyond all of this epoch is none. */
-	if (t > r->highest && (usk_i128)t - x->near_ns <= 2 * (usk_i128)x->fall_ns) {
-		r->highest = t;
+	if (t > c->highest && (usk_i128)t - x->near_ns <= 2 * (usk_i128)x->fall_ns) {
+		c->highest = t;
 	}
 	return false;
 }
 
-static void find_repeats(const struct usk_replay *r, const int64_t *local_ns, size_t n,
-			 const int64_t *is, bool *repeats)
+static bool goes_on(struct usk_replay *r, int64_t t)
+{
+	const bool next = turns(r, &r->is, t);
+	size_t left = 0;
+	for (size_t i = 0; i < r->n_may; i++) {
+		struct course c = r->may[i];
+		const bool falls = turns(r, &c, t);
+		if (falls || !next) {
+			r->may[left++] = c;
+		}
+	}
+	r->n_may = left;
+	return next;
+}
+
+static void find_repeats(const struct usk_replay *r, size_t epoch, const int64_t *local_ns,
+			 size_t n, const int64_t *is, bool *repeats)
 {
 	int64_t before[REPEATS], other[REPEATS];
 	for (size_t i = 0; i < n; i++) {
 		before[i] = local_ns[i] - 1;
 	}
 	/* What is next to the end of the range is said to, which is on the safe side. */
-	bool all = usk_replay_in(r, r->epoch, before, n, other, NULL);
+	bool all = usk_replay_in(r, epoch, before, n, other, NULL);
 	for (size_t i = 0; i < n; i++) {
 		repeats[i] = all || other[i] == is[i];
 	}
@@ -207,14 +245,15 @@ enum usk_status usk_replay_undoable(struct usk_replay *r, const int64_t *local_n
 	for (size_t from = 0, to; from < n; from = to) {
 		bool next = false;
 		to = from;
-		if (r->epoch + 1 == r->n_epochs) {
+		const size_t epoch = r->is.epoch;
+		if (epoch + 1 == r->n_epochs) {
 			to = n;
 		}
 		while (to < n && !next) {
-			next = turns(r, local_ns[to]);
+			next = goes_on(r, local_ns[to]);
 			to += !next;
 		}
-		enum usk_status status = to > from ? usk_replay_in(r, r->epoch, local_ns + from,
+		enum usk_status status = to > from ? usk_replay_in(r, epoch, local_ns + from,
 								   to - from, out + from, err)
 						   : USK_OK;
 		if (status) {
@@ -224,9 +263,9 @@ enum usk_status usk_replay_undoable(struct usk_replay *r, const int64_t *local_n
 			return status;
 		}
 		if (repeats) {
-			find_repeats(r, local_ns + from, to - from, out + from, repeats + from);
+			find_repeats(r, epoch, local_ns + from, to - from, out + from,
+				     repeats + from);
 		}
-		r->epoch += next;
 	}
 	return USK_OK;
 }

@@ -185,7 +185,8 @@ static void row_messages(struct retimed *b, struct stamp *stamp)
 }
 
 /* Epochs as sync has them: of rows by their order where that tells, else of stamps that one epoch
- * alone can have shown. SIZE_MAX: neither. */
+ * alone can have shown. SIZE_MAX: neither; but for spans and collectives, the order in which a clock
+ * showed stamps may tell. */
 static void find_epochs(struct retimed *b, struct stamp *stamp)
 {
 	for (size_t c = 0; c < b->table.kind->n; c++) {
@@ -214,8 +215,12 @@ static enum usk_status correct(struct retimed *b, struct stamp *s)
 				t->clocks->clock[s->clock].name);
 	}
 	if (!status && t->map) {
+		bool ordered = b->table.kind != &usk_table_spans &&
+			       b->table.kind != &usk_table_collectives;
+		bool vague = s->epoch == SIZE_MAX && b->alone && b->alone[s->clock] && !ordered;
 		status =
-			s->epoch != SIZE_MAX
+			vague ? usk_replay_shown_twice(t->map, t->err)
+			: s->epoch != SIZE_MAX
 				? usk_replay_in(t->map, s->epoch, &s->was_ns, 1, &s->now_ns, t->err)
 				: usk_replay_many(t->map, &s->was_ns, 1, &s->now_ns, t->err);
 		usk_fail_in(status, t->err, "%s: line %llu", t->path,
