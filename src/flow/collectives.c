@@ -49,8 +49,12 @@ static enum usk_status take(struct parties *p, size_t which, struct usk_collecti
 	for (size_t i = 0; i < n; i++) {
 		y[i].clock = p->clock[which][y[i].clock];
 		y[i].rank = rank_of(p->collecting, p->trace[which], y[i].rank, y[i].clock);
-		usk_party_stamp(&p->party[y[i].clock], y[i].enter_ns);
-		usk_party_stamp(&p->party[y[i].clock], y[i].exit_ns);
+		struct party *party = &p->party[y[i].clock];
+		party->in_no_order = true;
+		if (!party->unordered) {
+			usk_party_stamp(party, y[i].enter_ns);
+			usk_party_stamp(party, y[i].exit_ns);
+		}
 	}
 	return usk_collectives_add(p->collecting->all, y, n, err);
 }

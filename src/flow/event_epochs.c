@@ -11,7 +11,9 @@
  * Rows may be in any other order, too, by kind or by id, which looks the same. So it is asked only where the
  * messages, once joined, say that one of two clocks showed less later: then a clock's rows are looked at as
  * the records of a capture are (event_order.c), several traces of one put in order as its files are
- * (arrange.c), and all is read and joined anew. If messages still say so, a clock in several traces is left out.
+ * (arrange.c), and all is read and joined anew. If messages still say so, the clock that
+ * most of them contradict is left out, and so are those of spans and collectives, whose order tells nothing:
+ * bounds by the order of stamps would exclude the truth.
  */
 #include "flow/flow.h"
 
@@ -105,15 +107,16 @@ static enum usk_status survey(struct parties *p, struct usk_err *err)
 	return status;
 }
 
-/* Clocks of pairs that contradict the order of stamps. NULL: there are none. */
-static bool *falling(const struct parties *p)
+/* Of each clock the pairs that contradict the order of stamps. NULL: none does. */
+static size_t *falling(const struct parties *p)
 {
-	bool *those = NULL;
+	size_t *those = NULL;
 	for (size_t i = 0; i < p->n_pairs; i++) {
 		const struct pair_source *s = &p->pair[i];
 		if (usk_pair_falls(s)) {
 			those = those ? those : usk_alloc(p->n, sizeof *those);
-			those[s->a] = those[s->b] = true;
+			those[s->a]++;
+			those[s->b]++;
 		}
 	}
 	return those;
@@ -134,7 +137,7 @@ static size_t n_that_may(const struct parties *p)
 }
 
 /* From now on rows tell the epochs of those that were set back, or they are left out. False: of none. */
-static bool put_in_order(struct parties *p, const bool *those)
+static bool put_in_order(struct parties *p, const size_t *those)
 {
 	const size_t n = n_that_may(p);
 	bool *of = usk_alloc(p->n + 1, sizeof *of);
@@ -146,13 +149,22 @@ static bool put_in_order(struct parties *p, const bool *those)
 	return n_that_may(p) < n;
 }
 
-/* Nothing tells the order of what is in several traces, or it was not that. */
-static bool leave_out(struct parties *p, const bool *those)
+static bool may_leave_out(const struct party *y)
 {
+	return (y->order || y->in_no_order) && !y->capture && !y->unordered;
+}
+
+/* Nothing tells where it was set back. What one clock's being set back explains needs no other one's. */
+static bool leave_out(struct parties *p, const size_t *those)
+{
+	size_t most = 1;
 	bool any = false;
 	for (size_t i = 0; i < p->n; i++) {
+		most = may_leave_out(&p->party[i]) && those[i] > most ? those[i] : most;
+	}
+	for (size_t i = 0; i < p->n; i++) {
 		struct party *y = &p->party[i];
-		if (those[i] && usk_event_order_several(y) && !y->unordered) {
+		if (may_leave_out(y) && those[i] == most) {
 			y->unordered = any = true;
 			usk_survey_free(&y->survey);
 			usk_party_breaks(y);
@@ -163,13 +175,13 @@ static bool leave_out(struct parties *p, const bool *those)
 
 enum usk_status usk_event_epochs(struct parties *p, bool *again, struct usk_err *err)
 {
-	bool *those = p->model.kind == USK_LINEAR ? NULL : falling(p);
+	size_t *those = p->model.kind == USK_LINEAR ? NULL : falling(p);
 	enum usk_status status = those && !p->events_surveyed ? survey(p, err) : USK_OK;
 	*again = !status && those && (put_in_order(p, those) || leave_out(p, those));
 	free(those);
 	for (size_t i = 0; i < p->n; i++) {
 		struct party *y = &p->party[i];
-		y->stamped = y->stamped && !(*again && y->order);
+		y->stamped = y->stamped && !(*again && (y->order || y->unordered));
 		if (!*again) {
 			usk_event_order_begins(p, (uint32_t)i);
 			usk_event_order_forget(y);

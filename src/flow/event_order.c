@@ -106,11 +106,6 @@ bool usk_event_order_counts(const struct party *y)
 	return y->order && y->order->counts && !y->unordered;
 }
 
-bool usk_event_order_several(const struct party *y)
-{
-	return y->order && y->order->n > 1;
-}
-
 /* ---- epochs --------------------------------------------------------------------------------- */
 
 struct place {

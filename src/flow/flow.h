@@ -48,7 +48,8 @@ struct party {
 	struct usk_trace *capture; /* all of them as one; NULL if there is none */
 	bool joined;		   /* it is made for that */
 	bool unordered; /* nothing tells in which order its traces were recorded: it is left out */
-	bool far;	/* where work is shared: its records and samples are at another rank */
+	bool in_no_order; /* spans or collectives have stamps of it, in no order that tells anything */
+	bool far;	  /* where work is shared: its records and samples are at another rank */
 	bool empty; /* all interfaces of its capture have clocks of their own: it has none itself */
 	uint32_t number; /* in the order in which they were found */
 	size_t *part;	 /* their numbers */
@@ -316,8 +317,6 @@ void usk_event_order_finish(struct party *y);
 struct usk_trace_turn;
 /** In the order of turn[y->survey.n_parts] its rows count from now on. */
 void usk_event_order_take(struct party *y, const struct usk_trace_turn *turn);
-/** Is the clock in several traces of events? */
-bool usk_event_order_several(const struct party *y);
 /** Do they? */
 bool usk_event_order_counts(const struct party *y);
 /** The first row is next. */

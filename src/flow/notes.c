@@ -407,7 +407,14 @@ void usk_flow_explain(struct usk_clocks *c, const struct parties *p, const struc
 	for (uint32_t i = 0; i < p->n; i++) {
 		const struct party *y = &p->party[i];
 		note(c, usk_flow_apart(p, fitted, i));
-		if (y->unordered) {
+		if (y->unordered && y->in_no_order) {
+			note(c, usk_format("%s is left out: messages contradict the order of its "
+					   "stamps or of another clock's, so one was stepped "
+					   "backward, or a name is of several clocks; the order of "
+					   "spans and collectives does not tell where. Give those "
+					   "from before that, or from after that, alone",
+					   y->name));
+		} else if (y->unordered) {
 			note(c, usk_format("%s is left out: messages show its traces in another "
 					   "order than its stamps do, so it was stepped backward, "
 					   "or they are of several clocks. Join them in the order "

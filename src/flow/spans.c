@@ -111,7 +111,10 @@ static void make_parties(struct parties *p)
 						  : usk_strdup(name);
 		x->process[i].party = usk_party_of(p, own);
 		struct party *party = &p->party[x->process[i].party];
-		usk_party_span(party, y->first_ns, y->last_ns);
+		party->in_no_order = true;
+		if (!party->unordered) {
+			usk_party_span(party, y->first_ns, y->last_ns);
+		}
 		party->resolution_ns = y->resolution_ns > party->resolution_ns
 					       ? y->resolution_ns
 					       : party->resolution_ns;
