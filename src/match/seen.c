@@ -7,10 +7,11 @@
  * Why   packets tell the order of a clock's files, and of its rows, where its stamps may not
  * Not   which of the two clocks it was, and where exactly (epochs.c, rows.c)
  *
- * Stamps fall where packets overtake each other, too, or wait in a queue. But p - q is too large by
- * the way of a packet that came to p's machine, and too small by that of one that left it. So among
- * packets of both directions one at least is no larger than the clocks were apart, and one no
- * smaller: if all before are larger than all after, p was set back, or q forward, whatever ways were.
+ * Stamps fall where packets overtake each other, too, or wait in a queue. But of two packets that passed
+ * in opposite directions one left p's machine and one came there. If both passed q's before two others did,
+ * the one that left had left p's by then, and of the others the one that came did so later; so where p
+ * shows more for each of the former than for each of the latter it, or q, was set back, whatever ways
+ * were and whoever sent what. Where senders are known one of each is enough.
  *
  * A few sightings are of different packets that look alike: these lie near no neighbour.
  */
@@ -92,99 +93,120 @@ size_t usk_seen_agreeing(struct usk_seen *s, size_t n, int64_t *ways)
 	return kept;
 }
 
-/* Packets before or behind a place, until some are of both directions. */
-struct window {
-	int64_t least, most; /* p - q */
-	int64_t from_ns, to_ns;
-	bool both;
+/* ---- orders that contradict each other ---------------------------------------------------------- */
+
+struct talk {
+	uint32_t with, part;
+	uint64_t at;
 };
 
-enum { FEWEST = 4, MOST = 64 };
-
-static int64_t offset_of(const struct usk_seen *s)
+/* Of each packet the next one of its conversation and part, if that went the other way; SIZE_MAX: it did
+ * not. One of the two came from p, then, and one went there. */
+static size_t *couples_of(const struct usk_seen *s, size_t n)
 {
-	return usk_saturate((usk_i128)s->p_ns - s->q_ns);
-}
-
-static struct window window_of(const struct usk_seen *s, size_t n, size_t at, bool behind)
-{
-	struct window w = { INT64_MAX, INT64_MIN, INT64_MAX, INT64_MIN, false };
-	for (size_t k = 0; k < MOST && (k < FEWEST || !w.both); k++) {
-		const size_t i = behind ? at + k : at - 1 - k;
-		if (i >= n) { /* below 0, too */
-			break;
-		}
-		for (size_t m = 0; m < k && !w.both; m++) {
-			const struct usk_seen *x = &s[behind ? at + m : at - 1 - m];
-			w.both = x->with == s[i].with && x->back != s[i].back;
-		}
-		int64_t offset = offset_of(&s[i]), q = s[i].q_ns;
-		w.least = offset < w.least ? offset : w.least;
-		w.most = offset > w.most ? offset : w.most;
-		w.from_ns = q < w.from_ns ? q : w.from_ns;
-		w.to_ns = q > w.to_ns ? q : w.to_ns;
+	struct talk *t = usk_alloc(n + 1, sizeof *t);
+	size_t *next = usk_alloc(n + 1, sizeof *next);
+	for (size_t i = 0; i < n; i++) {
+		t[i] = (struct talk){ s[i].with, s[i].part, i };
+		next[i] = SIZE_MAX;
 	}
-	return w;
-}
-
-/* By how much p was set back at least before this one; rates differ by 500 ppm at most. */
-static usk_i128 set_back_at(const struct usk_seen *s, size_t n, size_t at)
-{
-	const struct window before = window_of(s, n, at, false), after = window_of(s, n, at, true);
-	if (!before.both || !after.both) {
-		return 0;
-	}
-	int64_t from = before.from_ns < after.from_ns ? before.from_ns : after.from_ns;
-	int64_t to = before.to_ns > after.to_ns ? before.to_ns : after.to_ns;
-	return (usk_i128)before.least - after.most - ((usk_i128)to - from) / 2000;
-}
-
-/* Since it showed the most it has fallen by so much: because the clock was set back? */
-static bool was_set_back(const struct usk_seen *s, size_t n, size_t most, size_t at)
-{
-	const usk_i128 fall = (usk_i128)s[most].p_ns - s[at].p_ns;
-	for (size_t k = 0; k < MOST && at - k > most; k++) {
-		usk_i128 by = set_back_at(s, n, at - k);
-		if (by > 0 && fall > by / 2) {
-			return true;
+	usk_sort(t, n, sizeof *t, KEYS(BY(talk, with), BY(talk, part), BY(talk, at)));
+	for (size_t i = 1; i < n; i++) {
+		const struct talk *a = &t[i - 1], *b = &t[i];
+		if (a->with == b->with && a->part == b->part && s[a->at].back != s[b->at].back) {
+			next[a->at] = b->at;
 		}
 	}
-	return false;
+	free(t);
+	return next;
+}
+
+/* FEWEST say so, as some that look alike may be others. */
+enum { FEWEST = 2, TOP = 2 * FEWEST };
+
+/* What p showed of late, the most first; of no part more than FEWEST. */
+struct top {
+	int64_t p_ns[TOP];
+	uint32_t part[TOP];
+	size_t n;
+};
+
+static void put(struct top *t, int64_t p_ns, uint32_t part)
+{
+	size_t own = 0, last = 0, at;
+	for (size_t i = 0; i < t->n; i++) {
+		own += t->part[i] == part;
+		last = t->part[i] == part ? i : last;
+	}
+	if (own == FEWEST && p_ns <= t->p_ns[last]) {
+		return;
+	}
+	if (own == FEWEST) {
+		for (t->n--; last < t->n; last++) {
+			t->p_ns[last] = t->p_ns[last + 1];
+			t->part[last] = t->part[last + 1];
+		}
+	}
+	for (at = t->n; at && t->p_ns[at - 1] < p_ns; at--) {
+		if (at < TOP) {
+			t->p_ns[at] = t->p_ns[at - 1];
+			t->part[at] = t->part[at - 1];
+		}
+	}
+	if (at < TOP) {
+		t->p_ns[at] = p_ns;
+		t->part[at] = part;
+		t->n += t->n < TOP;
+	}
+}
+
+/* What FEWEST of other parts show at least. */
+static int64_t shown_by(const struct top *t, uint32_t part)
+{
+	size_t others = 0;
+	for (size_t i = 0; i < t->n; i++) {
+		others += t->part[i] != part;
+		if (others == FEWEST) {
+			return t->p_ns[i];
+		}
+	}
+	return INT64_MIN;
 }
 
 size_t usk_seen_fall(const struct usk_seen *s, size_t n)
 {
-	/* The highest, and the highest of all other parts; SIZE_MAX: none yet. */
-	size_t high = SIZE_MAX, other = SIZE_MAX, asked = 0;
-	for (size_t i = 0; i < n; i++) {
-		const bool same = high != SIZE_MAX && s[i].part == s[high].part;
-		const size_t most = same ? other : high;
-		if (most != SIZE_MAX && (usk_i128)s[most].p_ns - s[i].p_ns > LEAST_FALL &&
-		    i >= asked) {
-			if (was_set_back(s, n, most, i)) {
-				return i;
+	size_t *next = couples_of(s, n), *before = usk_alloc(n + 1, sizeof *before);
+	size_t late = 0, first = SIZE_MAX;
+	struct top top = { .n = 0 };
+	memset(before, 0xff, (n + 1) * sizeof *before);
+	for (size_t i = 0; i < n && late < FEWEST; i++) {
+		const int64_t p = s[i].p_ns;
+		if (next[i] != SIZE_MAX) {
+			const int64_t other = s[next[i]].p_ns, most = p > other ? p : other;
+			before[next[i]] = i;
+			if ((usk_i128)shown_by(&top, s[i].part) - most > LEAST_FALL) {
+				first = late++ ? first : i;
 			}
-			asked = i + FEWEST; /* the next ones say the same */
 		}
-		if (high == SIZE_MAX || s[i].p_ns > s[high].p_ns) {
-			other = same ? other : high;
-			high = i;
-		} else if (!same && (other == SIZE_MAX || s[i].p_ns > s[other].p_ns)) {
-			other = i;
+		if (before[i] != SIZE_MAX) {
+			const int64_t other = s[before[i]].p_ns;
+			put(&top, p < other ? p : other, s[i].part);
 		}
 	}
-	return SIZE_MAX;
+	USK_FREE(next, before);
+	return late == FEWEST ? first : SIZE_MAX;
 }
 
 bool usk_seen_contradict(const struct usk_seen *s, size_t n)
 {
 	/* What p showed when it sent those that had come to q by now: the highest first. */
-	int64_t sent_ns[FEWEST];
+	enum { ENOUGH = 4 };
+	int64_t sent_ns[ENOUGH];
 	size_t sent = 0, came = 0, late = 0;
-	for (size_t i = 0; i < n && late < FEWEST; i++) {
+	for (size_t i = 0; i < n && late < ENOUGH; i++) {
 		for (; came < i && s[came].q_ns < s[i].q_ns; came++) {
 			int64_t t = s[came].p_ns;
-			for (size_t k = 0; k < FEWEST && !s[came].back; k++) {
+			for (size_t k = 0; k < ENOUGH && !s[came].back; k++) {
 				if (k == sent) {
 					sent_ns[sent++] = t;
 					break;
@@ -196,8 +218,8 @@ bool usk_seen_contradict(const struct usk_seen *s, size_t n)
 				}
 			}
 		}
-		late += s[i].back && sent == FEWEST &&
-			(usk_i128)sent_ns[FEWEST - 1] - s[i].p_ns > LEAST_FALL;
+		late += s[i].back && sent == ENOUGH &&
+			(usk_i128)sent_ns[ENOUGH - 1] - s[i].p_ns > LEAST_FALL;
 	}
-	return late == FEWEST;
+	return late == ENOUGH;
 }

