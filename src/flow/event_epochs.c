@@ -110,14 +110,10 @@ static enum usk_status survey(struct parties *p, struct usk_err *err)
 /* Of each clock the pairs that contradict the order of stamps. NULL: none does. */
 static size_t *falling(const struct parties *p)
 {
-	size_t *those = NULL;
-	for (size_t i = 0; i < p->n_pairs; i++) {
-		const struct pair_source *s = &p->pair[i];
-		if (usk_pair_falls(s)) {
-			those = those ? those : usk_alloc(p->n, sizeof *those);
-			those[s->a]++;
-			those[s->b]++;
-		}
+	size_t *those = usk_alloc(p->n + 1, sizeof *those);
+	if (!usk_clocks_contradict(p, false, those)) {
+		free(those);
+		return NULL;
 	}
 	return those;
 }

@@ -133,6 +133,7 @@ struct parties {
 	bool events_surveyed;	       /* their rows were asked where clocks were set back */
 	bool rows_vague;	       /* stamps may be of several epochs */
 	bool rows_repeat;	       /* a clock that tables name was set back */
+	bool rows_contradict;	       /* messages of several tables say so */
 	/* Where that was, by number of party: of each sequence of tables that were written one after
 	 * the other; and which of these a trace's rows are of. */
 	struct usk_rows *rows;
@@ -364,7 +365,7 @@ enum usk_status usk_row_epochs(struct parties *p, struct usk_err *err);
 enum usk_status usk_row_epochs_check(struct parties *p, struct usk_err *err);
 /** Puts the tables in the order in which they were written, as far as clocks tell (table_order.c): of each
  * sequence p->rows is begun. set_back[p->n]: these or their partners were, as messages say. */
-enum usk_status usk_tables_order(struct parties *p, const bool *set_back, struct usk_err *err);
+enum usk_status usk_tables_order(struct parties *p, const size_t *set_back, struct usk_err *err);
 /** The sequence that the rows of a trace are of. */
 static inline struct usk_rows *usk_rows_of(const struct parties *p, size_t which)
 {
@@ -437,8 +438,9 @@ size_t usk_sighted_run(const struct usk_sighted *s, size_t n, size_t i, bool par
 
 /* ---- pairs (pairs.c) ----------------------------------------------------------------- */
 
-/** Do messages of tables, as far as sampled, say that one of the two was set back? */
-bool usk_pair_falls(const struct pair_source *s);
+/** Messages, of tables alone or of all that have samples, contradict the order of stamps (contradict.c):
+ * those[p->n] counts by clock the pairs that do, or is 1 if only all together do. O(n log n). */
+bool usk_clocks_contradict(const struct parties *p, bool tables, size_t *those);
 /** The number of the pair, which is added if there is none. */
 uint32_t usk_pair_number(struct parties *p, uint32_t x, uint32_t y);
 /** UINT32_MAX if there is none. */

@@ -150,21 +150,6 @@ static struct usk_frame frame_of(const struct parties *p, const struct usk_coars
 	return f;
 }
 
-bool usk_pair_falls(const struct pair_source *s)
-{
-	const size_t n = s->sample.n;
-	struct usk_seen *seen = usk_alloc(n + 1, sizeof *seen);
-	for (size_t i = 0; i < n; i++) {
-		const struct usk_sighting *x = &s->sample.s[i];
-		seen[i] = (struct usk_seen){ .p_ns = x->p_ns, .q_ns = x->q_ns, .back = !x->ttl_p };
-	}
-	usk_sort(seen, n, sizeof *seen, KEYS(BY(usk_seen, q_ns), BY(usk_seen, p_ns)));
-	int64_t ways;
-	bool found = usk_seen_contradict(seen, usk_seen_agreeing(seen, n, &ways));
-	free(seen);
-	return found;
-}
-
 static bool put_back(const struct parties *p, uint32_t clock)
 {
 	return p->party[clock].survey.epochs.n > 0;

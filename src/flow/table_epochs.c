@@ -301,25 +301,6 @@ static bool found_in(const struct parties *p, struct usk_rows *r)
 	return usk_rows_found(r);
 }
 
-/* Messages contradict the order of stamps. */
-static bool falls(const struct pair_source *s)
-{
-	return s->in_tables && usk_pair_falls(s);
-}
-
-/* By clock: it or a partner was set back, as messages say. */
-static bool *find_set_back(const struct parties *p)
-{
-	bool *set_back = usk_alloc(p->n + 1, sizeof *set_back);
-	for (size_t i = 0; i < p->n_pairs; i++) {
-		const struct pair_source *s = &p->pair[i];
-		if (falls(s)) {
-			set_back[s->a] = set_back[s->b] = true;
-		}
-	}
-	return set_back;
-}
-
 /* The steps that the most telling sequence of tables shows; NULL: another one does not, and messages do
  * not either. One that has few of a clock's stamps may not show what was: then it is by these alone
  * that the epochs of its stamps are told. */
@@ -355,7 +336,7 @@ static void forget(const struct parties *p, uint32_t clock)
 	}
 }
 
-static bool find_epochs(struct parties *p, const bool *set_back)
+static bool find_epochs(struct parties *p, const size_t *set_back)
 {
 	bool any = false;
 	for (size_t i = 0; i < p->n_rows; i++) {
@@ -365,7 +346,7 @@ static bool find_epochs(struct parties *p, const bool *set_back)
 		if (p->party[i].capture) {
 			continue;
 		}
-		const struct usk_epochs *e = agreed(p, (uint32_t)i, set_back && set_back[i]);
+		const struct usk_epochs *e = agreed(p, (uint32_t)i, set_back && set_back[i] > 0);
 		if (e) {
 			usk_epochs_copy(e, &p->party[i].survey.epochs);
 		} else {
@@ -403,7 +384,7 @@ static void begin_turn(void *ctx, size_t which)
 }
 
 /* What the order of rows tells, of each sequence of tables by itself. */
-static enum usk_status find_in_order(struct parties *p, const bool *set_back, bool *any,
+static enum usk_status find_in_order(struct parties *p, const size_t *set_back, bool *any,
 				     struct usk_err *err)
 {
 	struct turn x = { p, 0 };
@@ -437,12 +418,11 @@ static bool rows_tell(const struct parties *p, uint32_t clock)
 enum usk_status usk_row_epochs(struct parties *p, struct usk_err *err)
 {
 	const bool several = n_tables(p) > 1;
-	bool any = several ? usk_rows_found(p->rows) : find_epochs(p, NULL), fell = any;
-	bool *set_back = several ? find_set_back(p) : NULL;
-	for (size_t i = 0; i < p->n && several; i++) {
-		fell = fell || p->rows->fell || set_back[i];
-	}
-	enum usk_status status = several && fell ? find_in_order(p, set_back, &any, err) : USK_OK;
+	bool any = several ? usk_rows_found(p->rows) : find_epochs(p, NULL);
+	size_t *set_back = several ? usk_alloc(p->n + 1, sizeof *set_back) : NULL;
+	p->rows_contradict = several && usk_clocks_contradict(p, true, set_back);
+	const bool fell = several && (p->rows->fell || p->rows_contradict);
+	enum usk_status status = fell ? find_in_order(p, set_back, &any, err) : USK_OK;
 	free(set_back);
 	status = any && !status ? find_extents(p, err) : status;
 	p->rows_repeat = any;
@@ -468,15 +448,15 @@ enum usk_status usk_row_epochs(struct parties *p, struct usk_err *err)
 
 enum usk_status usk_row_epochs_check(struct parties *p, struct usk_err *err)
 {
-	bool any = false;
-	for (size_t i = 0; i < p->n_pairs && n_tables(p) > 1; i++) {
-		const struct pair_source *s = &p->pair[i];
-		if (falls(s)) {
-			leave_out(&p->party[s->a]);
-			leave_out(&p->party[s->b]);
-			any = true;
+	const bool asked = p->rows_contradict || (p->rows_repeat && n_tables(p) > 1);
+	size_t *those = asked ? usk_alloc(p->n + 1, sizeof *those) : NULL;
+	const bool any = those && usk_clocks_contradict(p, true, those);
+	for (size_t i = 0; i < p->n && any; i++) {
+		if (those[i]) {
+			leave_out(&p->party[i]);
 		}
 	}
+	free(those);
 	p->rows_repeat = p->rows_repeat || any;
 	return any ? usk_tables_sample_again(p, err) : USK_OK;
 }

@@ -44,8 +44,8 @@ struct extent {
 struct extents {
 	struct extent *all;
 	size_t n, cap, n_tables, table;
-	size_t *at;	      /* by clock: behind its extent in all[], if that is of this table */
-	const bool *set_back; /* by clock: it or a partner, as messages say */
+	size_t *at;		/* by clock: behind its extent in all[], if that is of this table */
+	const size_t *set_back; /* by clock: it or a partner, as messages say */
 	uint64_t falls[BOTH];
 	int by; /* by which of its stamps a row was written */
 	int64_t disorder_ns
@@ -263,7 +263,7 @@ static bool hear(struct step *s, const struct extents *x, const struct extent *a
 	usk_i128 gap;
 	if (!goes_on(x, a, b, &gap)) {
 		s->against++;
-		return x->set_back[a->clock];
+		return x->set_back[a->clock] > 0;
 	}
 	s->gap = gap > 0 && (uint64_t)gap > s->gap ? (uint64_t)gap : s->gap;
 	return true;
@@ -412,7 +412,7 @@ static void take(struct parties *p, struct chain *c)
 	p->rows = usk_alloc(p->n_rows, sizeof *p->rows);
 }
 
-enum usk_status usk_tables_order(struct parties *p, const bool *set_back, struct usk_err *err)
+enum usk_status usk_tables_order(struct parties *p, const size_t *set_back, struct usk_err *err)
 {
 	struct extents x = { .n_tables = p->n_traces, .set_back = set_back };
 	struct steps s = { 0 };
