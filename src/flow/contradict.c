@@ -18,7 +18,7 @@
 #include <stdlib.h>
 
 /* MOST: of messages that are looked at, all pairs together. ENOUGH: a few may be wrong. */
-enum { MOST = 1 << 18, ENOUGH = 4 };
+enum { MOST = 1 << 18, ENOUGH = 8 };
 
 /* One pair's messages as seen.c has them; how many agree with others. */
 static size_t agreeing(const struct pair_source *s, uint32_t mask, struct usk_seen **out,
@@ -35,7 +35,15 @@ static size_t agreeing(const struct pair_source *s, uint32_t mask, struct usk_se
 						       .back = !x->ttl_p };
 		}
 	}
-	usk_sort(seen, n, sizeof *seen, KEYS(BY(usk_seen, q_ns), BY(usk_seen, p_ns)));
+	usk_sort(seen, n, sizeof *seen,
+		 KEYS(BY(usk_seen, q_ns), BY(usk_seen, p_ns), BY(usk_seen, back)));
+	for (size_t i = 0, all = n; i < all; i++) { /* two tables may hold the same row */
+		const struct usk_seen *a = &seen[i], *b = i ? &seen[n - 1] : NULL;
+		n = i ? n : 0;
+		if (!b || a->p_ns != b->p_ns || a->q_ns != b->q_ns || a->back != b->back) {
+			seen[n++] = *a;
+		}
+	}
 	*out = seen;
 	return usk_seen_agreeing(seen, n, ways);
 }
@@ -59,9 +67,9 @@ struct line {
 	uint32_t *turn; /* clocks to be looked at */
 	size_t n_turn;
 	bool *in_turn;
-	/* Stamps that are no further apart may be of either order: as messages of a pair are under way for
-	 * more or less time, or are stamped late. */
-	int64_t late_ns;
+	/* By clock. Stamps that are no further apart may be of either order: as messages of a pair are under way
+	 * for more or less time, or are stamped late. */
+	int64_t *late_ns;
 	unsigned first; /* of a message the number that ends so is the earlier one */
 };
 
@@ -98,7 +106,7 @@ static void look(struct line *l, uint32_t clock)
 	for (size_t *i = &l->asked[clock]; *i < n; ++*i) {
 		const struct event *e = &l->event[from + *i], *late = e - *i + l->done[clock];
 		/* Those that were clearly before it are in the order. */
-		if (l->done[clock] < *i && (usk_i128)e->ns - late->ns > l->late_ns) {
+		if (l->done[clock] < *i && (usk_i128)e->ns - late->ns > l->late_ns[clock]) {
 			break;
 		}
 		const bool earlier = (e->number & 1) == l->first;
@@ -166,7 +174,15 @@ static bool take_messages(struct line *l, const struct parties *p, bool tables, 
 		struct usk_seen *seen = NULL;
 		int64_t ways = 0;
 		size_t n = tables && !s->in_tables ? 0 : agreeing(s, mask, &seen, &ways);
-		l->late_ns = n && ways > l->late_ns ? ways : l->late_ns;
+		const bool alone = usk_seen_contradict(seen, n);
+		those[s->a] += alone;
+		those[s->b] += alone;
+		any = any || alone;
+		n = n < ENOUGH ? 0 : n; /* by how much these are late nobody knows */
+		for (int side = 0; side < 2 && n; side++) {
+			int64_t *late = &l->late_ns[side ? s->b : s->a];
+			*late = ways > *late ? ways : *late;
+		}
 		for (size_t k = 0; k < n; k++) {
 			const struct event a = { seen[k].p_ns, s->a, (uint32_t)l->n };
 			const struct event b = { seen[k].q_ns, s->b, (uint32_t)l->n };
@@ -174,10 +190,6 @@ static bool take_messages(struct line *l, const struct parties *p, bool tables, 
 			*USK_ADD(l->event, l->n, l->cap) = seen[k].back ? a : b;
 			l->event[l->n - 1].number++;
 		}
-		const bool alone = usk_seen_contradict(seen, n);
-		those[s->a] += alone;
-		those[s->b] += alone;
-		any = any || alone;
 		free(seen);
 	}
 	return any;
@@ -202,7 +214,7 @@ static bool all_contradict(const struct parties *p, struct line *l, size_t *thos
 		those[l->event[i].clock] += !in[l->event[i].number];
 	}
 	for (size_t i = 0; i < p->n; i++) {
-		those[i] = those[i] >= ENOUGH;
+		those[i] = those[i] >= ENOUGH ? those[i] : 0;
 		any = any || those[i];
 	}
 	USK_FREE(room, l->turn, flags);
@@ -211,8 +223,26 @@ static bool all_contradict(const struct parties *p, struct line *l, size_t *thos
 
 bool usk_clocks_contradict(const struct parties *p, bool tables, size_t *those)
 {
-	struct line l = { 0 };
+	struct line l = { .late_ns = usk_alloc(p->n + 1, sizeof *l.late_ns) };
 	const bool any = take_messages(&l, p, tables, those) || all_contradict(p, &l, those);
-	free(l.event);
+	USK_FREE(l.event, l.late_ns);
+	return any;
+}
+
+bool usk_leave_out_most(struct parties *p, const size_t *those, bool (*may)(const struct party *y))
+{
+	size_t most = 1;
+	bool any = false;
+	for (size_t i = 0; i < p->n; i++) {
+		most = may(&p->party[i]) && those[i] > most ? those[i] : most;
+	}
+	for (size_t i = 0; i < p->n; i++) {
+		struct party *y = &p->party[i];
+		if (may(y) && those[i] == most) {
+			y->unordered = any = true;
+			usk_survey_free(&y->survey);
+			usk_party_breaks(y);
+		}
+	}
 	return any;
 }

@@ -28,8 +28,7 @@ static bool take_side(struct parties *p, size_t which, struct usk_event *e)
 	struct party *y = &p->party[e->clock];
 	usk_grid_add(&y->grid, e->time_ns);
 	if (usk_event_order_counts(y)) {
-		usk_event_order_place(y, which, &e->time_ns);
-		return true;
+		return usk_event_order_place(y, which, &e->time_ns);
 	}
 	return usk_party_side(y, &e->time_ns);
 }
@@ -150,30 +149,12 @@ static bool may_leave_out(const struct party *y)
 	return (y->order || y->in_no_order) && !y->capture && !y->unordered;
 }
 
-/* Nothing tells where it was set back. What one clock's being set back explains needs no other one's. */
-static bool leave_out(struct parties *p, const size_t *those)
-{
-	size_t most = 1;
-	bool any = false;
-	for (size_t i = 0; i < p->n; i++) {
-		most = may_leave_out(&p->party[i]) && those[i] > most ? those[i] : most;
-	}
-	for (size_t i = 0; i < p->n; i++) {
-		struct party *y = &p->party[i];
-		if (may_leave_out(y) && those[i] == most) {
-			y->unordered = any = true;
-			usk_survey_free(&y->survey);
-			usk_party_breaks(y);
-		}
-	}
-	return any;
-}
-
 enum usk_status usk_event_epochs(struct parties *p, bool *again, struct usk_err *err)
 {
 	size_t *those = p->model.kind == USK_LINEAR ? NULL : falling(p);
 	enum usk_status status = those && !p->events_surveyed ? survey(p, err) : USK_OK;
-	*again = !status && those && (put_in_order(p, those) || leave_out(p, those));
+	*again = !status && those &&
+		 (put_in_order(p, those) || usk_leave_out_most(p, those, may_leave_out));
 	free(those);
 	for (size_t i = 0; i < p->n; i++) {
 		struct party *y = &p->party[i];

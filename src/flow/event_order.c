@@ -11,6 +11,9 @@
 
 #include <stdlib.h>
 
+/* By less rows are out of order (match/epochs.c). */
+#define LEAST_FALL INT64_C(1000000)
+
 /* What a clock has in a trace. */
 struct rows {
 	size_t trace;
@@ -41,7 +44,7 @@ static struct rows *rows_of(struct party *y, size_t trace)
 	while (o->at < o->n && o->rows[o->at].trace != trace) {
 		o->at++;
 	}
-	return &o->rows[o->at];
+	return o->at < o->n ? &o->rows[o->at] : NULL;
 }
 
 /* Of what is sent and what is received it is known that they go opposite ways. */
@@ -130,6 +133,7 @@ static void take_turn(struct party *y, const struct place *x, size_t n, bool fir
 {
 	struct usk_survey *s = &y->survey;
 	const size_t steps = s->part[x->part].epochs.n;
+	const size_t epochs = s->epochs.n;
 	int64_t from = INT64_MAX, to = INT64_MIN;
 	for (size_t i = 0; i < n; i++) {
 		const int64_t begins = s->part[x[i].part].first_ns;
@@ -137,7 +141,7 @@ static void take_turn(struct party *y, const struct place *x, size_t n, bool fir
 		from = begins < from ? begins : from;
 		to = ends > to ? ends : to;
 	}
-	if (!first && from < *last_ns) {
+	if (!first && (usk_i128)*last_ns - from >= LEAST_FALL) {
 		add_epoch(s, *last_ns, from);
 	}
 	for (size_t i = 0; i < n; i++) {
@@ -152,7 +156,8 @@ static void take_turn(struct party *y, const struct place *x, size_t n, bool fir
 		}
 		add_epoch(s, before, after);
 	}
-	*last_ns = steps || first || to > *last_ns || from < *last_ns ? to : *last_ns;
+	bool fell = s->epochs.n > epochs;
+	*last_ns = first || fell || to > *last_ns ? to : *last_ns;
 }
 
 /* Samples are in the order of traces and rows. */
@@ -201,14 +206,18 @@ void usk_event_order_rewind(struct party *y)
 	}
 }
 
-void usk_event_order_place(struct party *y, size_t trace, int64_t *t)
+bool usk_event_order_place(struct party *y, size_t trace, int64_t *t)
 {
 	struct rows *r = rows_of(y, trace);
+	if (!r) { /* the trace has grown */
+		return false;
+	}
 	const struct usk_epochs *own = &y->survey.part[r - y->order->rows].epochs;
 	usk_epoch_shift(own, r->place.record++, &r->place.at);
 	*t = usk_saturate((usk_i128)*t +
 			  usk_epoch_offset(&y->survey.epochs, r->epoch + r->place.at));
 	usk_party_span(y, *t, *t);
+	return true;
 }
 
 void usk_event_order_begins(struct parties *p, uint32_t clock)

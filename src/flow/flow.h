@@ -322,8 +322,8 @@ void usk_event_order_take(struct party *y, const struct usk_trace_turn *turn);
 bool usk_event_order_counts(const struct party *y);
 /** The first row is next. */
 void usk_event_order_rewind(struct party *y);
-/** A stamp of the next row, to unwrapped time. */
-void usk_event_order_place(struct party *y, size_t trace, int64_t *t);
+/** A stamp of the next row, to unwrapped time. False: the trace has more than it had. */
+bool usk_event_order_place(struct party *y, size_t trace, int64_t *t);
 /** In which epochs traces begin. */
 void usk_event_order_begins(struct parties *p, uint32_t clock);
 /** They are not asked for more than places. */
@@ -439,8 +439,11 @@ size_t usk_sighted_run(const struct usk_sighted *s, size_t n, size_t i, bool par
 /* ---- pairs (pairs.c) ----------------------------------------------------------------- */
 
 /** Messages, of tables alone or of all that have samples, contradict the order of stamps (contradict.c):
- * those[p->n] counts by clock the pairs that do, or is 1 if only all together do. O(n log n). */
+ * those[p->n] counts by clock the pairs that do; if only all together do, the stamps that may. O(n log n). */
 bool usk_clocks_contradict(const struct parties *p, bool tables, size_t *those);
+/** Nothing tells where these were set back: of those that may be, the ones that the most contradict. That one
+ * was explains the others. */
+bool usk_leave_out_most(struct parties *p, const size_t *those, bool (*may)(const struct party *y));
 /** The number of the pair, which is added if there is none. */
 uint32_t usk_pair_number(struct parties *p, uint32_t x, uint32_t y);
 /** UINT32_MAX if there is none. */

@@ -192,6 +192,9 @@ static enum usk_status scan_joined(struct parties *p, struct usk_counts before, 
 		p->clock[which][i] = (uint32_t)i;
 	}
 	status = status ? status : usk_table_scan(p, which, err);
+	if (!status && p->rows_repeat) { /* on unwrapped time, where rows told it */
+		status = usk_tables_sample_again(p, err);
+	}
 	status = status ? status : usk_event_epochs(p, &again, err);
 	while (again && !status) {
 		p->left_out = before;

@@ -398,13 +398,6 @@ static enum usk_status find_in_order(struct parties *p, const size_t *set_back, 
 	return status;
 }
 
-/* Nothing tells the order of its tables. */
-static void leave_out(struct party *y)
-{
-	y->unordered = y->unordered || !y->capture;
-	y->stamped = y->stamped && y->capture;
-}
-
 static bool rows_tell(const struct parties *p, uint32_t clock)
 {
 	bool tell = false;
@@ -420,7 +413,8 @@ enum usk_status usk_row_epochs(struct parties *p, struct usk_err *err)
 	const bool several = n_tables(p) > 1;
 	bool any = several ? usk_rows_found(p->rows) : find_epochs(p, NULL);
 	size_t *set_back = several ? usk_alloc(p->n + 1, sizeof *set_back) : NULL;
-	p->rows_contradict = several && usk_clocks_contradict(p, true, set_back);
+	p->rows_contradict =
+		several && p->model.kind != USK_LINEAR && usk_clocks_contradict(p, true, set_back);
 	const bool fell = several && (p->rows->fell || p->rows_contradict);
 	enum usk_status status = fell ? find_in_order(p, set_back, &any, err) : USK_OK;
 	free(set_back);
@@ -446,17 +440,25 @@ enum usk_status usk_row_epochs(struct parties *p, struct usk_err *err)
 	return status;
 }
 
+static bool may_leave_out(const struct party *y)
+{
+	return !y->capture && !y->unordered;
+}
+
 enum usk_status usk_row_epochs_check(struct parties *p, struct usk_err *err)
 {
-	const bool asked = p->rows_contradict || (p->rows_repeat && n_tables(p) > 1);
-	size_t *those = asked ? usk_alloc(p->n + 1, sizeof *those) : NULL;
-	const bool any = those && usk_clocks_contradict(p, true, those);
-	for (size_t i = 0; i < p->n && any; i++) {
-		if (those[i]) {
-			leave_out(&p->party[i]);
+	bool again = p->rows_contradict || (p->rows_repeat && n_tables(p) > 1);
+	enum usk_status status = USK_OK;
+	while (again && !status && p->model.kind != USK_LINEAR) {
+		size_t *those = usk_alloc(p->n + 1, sizeof *those);
+		again = usk_clocks_contradict(p, true, those) &&
+			usk_leave_out_most(p, those, may_leave_out);
+		free(those);
+		for (size_t i = 0; i < p->n && again; i++) {
+			p->party[i].stamped = p->party[i].stamped && !p->party[i].unordered;
 		}
+		p->rows_repeat = p->rows_repeat || again;
+		status = again ? usk_tables_sample_again(p, err) : USK_OK;
 	}
-	free(those);
-	p->rows_repeat = p->rows_repeat || any;
-	return any ? usk_tables_sample_again(p, err) : USK_OK;
+	return status;
 }

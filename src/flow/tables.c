@@ -251,6 +251,9 @@ static uint32_t read_row(struct rows *r, struct usk_msg *m)
 	struct parties *p = r->p;
 	const struct table_sink *sink = r->sink;
 	struct usk_likely likely;
+	if (r->which == p->n_traces && (p->party[m->from].unordered || p->party[m->to].unordered)) {
+		return UINT32_MAX;
+	}
 	switch (p->rows_repeat && r->which < p->n_traces
 			? usk_row_run_on(p, r->which, r->place, m, &likely)
 			: ROW_CERTAIN) {

@@ -342,7 +342,7 @@ struct usk_seen {
  * much ways differ, as a rule. O(n log n). */
 size_t usk_seen_agreeing(struct usk_seen *s, size_t n, int64_t *ways);
 /** The first at which p is below what it showed in another part, as one of the clocks was set.
- * Conversations tell, whose packets go both ways. SIZE_MAX: none. O(n), at worst O(1000 n). */
+ * Conversations tell, whose packets go both ways. SIZE_MAX: none. O(n log n). */
 size_t usk_seen_fall(const struct usk_seen *s, size_t n);
 /** Of messages whose senders are known, p's if not back, in the order of q_ns: one of the clocks was set back,
  * as messages came to q before others were sent there, and p sent them after those had come. O(n). */

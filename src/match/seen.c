@@ -200,7 +200,7 @@ size_t usk_seen_fall(const struct usk_seen *s, size_t n)
 bool usk_seen_contradict(const struct usk_seen *s, size_t n)
 {
 	/* What p showed when it sent those that had come to q by now: the highest first. */
-	enum { ENOUGH = 4 };
+	enum { ENOUGH = 8 }; /* more than are left out as wrong */
 	int64_t sent_ns[ENOUGH];
 	size_t sent = 0, came = 0, late = 0;
 	for (size_t i = 0; i < n && late < ENOUGH; i++) {

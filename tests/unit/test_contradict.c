@@ -61,7 +61,7 @@ static void test_ring(void **state)
 		assert_false(usk_clocks_contradict(&x->p, seed & 1, those));
 		make(x, seed, -4 * SECOND);
 		assert_true(usk_clocks_contradict(&x->p, seed & 1, those));
-		assert_int_equal(those[0], 1);
+		assert_true(those[0] > 0);
 	}
 	free(x);
 }
