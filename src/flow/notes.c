@@ -415,12 +415,14 @@ void usk_flow_explain(struct usk_clocks *c, const struct parties *p, const struc
 					   "from before that, or from after that, alone",
 					   y->name));
 		} else if (y->unordered) {
-			note(c, usk_format("%s is left out: messages show its traces in another "
-					   "order than its stamps do, so it was stepped backward, "
-					   "or they are of several clocks. Join them in the order "
-					   "in which they were recorded, or give the clock of each "
-					   "a name of its own",
-					   y->name));
+			note(c,
+			     usk_format(
+				     "%s is left out: messages show its traces in another "
+				     "order than its stamps do, so it was stepped backward, "
+				     "or they are of several clocks, or stamps are wrong. Join "
+				     "them in the order in which they were recorded, or give the "
+				     "clock of each a name of its own",
+				     y->name));
 		}
 	}
 	explain_each(&x, p->n, explain_rotated, "sets of files");

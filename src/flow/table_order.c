@@ -48,8 +48,8 @@ struct extents {
 	const size_t *set_back; /* by clock: it or a partner, as messages say */
 	uint64_t falls[BOTH];
 	int by; /* by which of its stamps a row was written */
-	int64_t disorder_ns
-		[WAYS]; /* by how much a row's stamp is less than one before, and the next is not */
+	/* By how much a row's stamp is less than the one before, and than the next. */
+	int64_t disorder_ns[WAYS];
 };
 
 static void begin_table(void *ctx, size_t which)
