@@ -336,8 +336,12 @@ static int64_t gap_of(const struct met *m, size_t n)
 	struct usk_seen *seen = usk_alloc(n + 1, sizeof *seen);
 	size_t left = in_order(m, n, true, seen, &ways), at = usk_seen_fall(seen, left);
 	if (at != SIZE_MAX) {
+		size_t first = at;
+		while (first > 1 && seen[first - 1].part == seen[at].part) {
+			first--;
+		}
 		gap = apart_at(seen, left, at, ways)
-			      ? usk_saturate((usk_i128)seen[at].q_ns - seen[at - 1].q_ns)
+			      ? usk_saturate((usk_i128)seen[first].q_ns - seen[first - 1].q_ns)
 			      : USK_TIME_MAX;
 	}
 	free(seen);
