@@ -151,7 +151,7 @@ static bool may_leave_out(const struct party *y)
 
 enum usk_status usk_event_epochs(struct parties *p, bool *again, struct usk_err *err)
 {
-	size_t *those = p->model.kind == USK_LINEAR ? NULL : falling(p);
+	size_t *those = falling(p);
 	enum usk_status status = those && !p->events_surveyed ? survey(p, err) : USK_OK;
 	*again = !status && those &&
 		 (put_in_order(p, those) || usk_leave_out_most(p, those, may_leave_out));

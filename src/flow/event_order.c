@@ -11,9 +11,6 @@
 
 #include <stdlib.h>
 
-/* By less rows are out of order (match/epochs.c). */
-#define LEAST_FALL INT64_C(1000000)
-
 /* What a clock has in a trace. */
 struct rows {
 	size_t trace;
@@ -141,7 +138,7 @@ static void take_turn(struct party *y, const struct place *x, size_t n, bool fir
 		from = begins < from ? begins : from;
 		to = ends > to ? ends : to;
 	}
-	if (!first && (usk_i128)*last_ns - from >= LEAST_FALL) {
+	if (!first && (usk_i128)*last_ns - from >= USK_LEAST_FALL) {
 		add_epoch(s, *last_ns, from);
 	}
 	for (size_t i = 0; i < n; i++) {

@@ -62,8 +62,10 @@ struct party {
 	struct usk_survey survey;
 	/* Stamps whose order is not known; NULL: it has but one epoch. */
 	struct usk_alone *alone;
-	uint64_t shown_twice; /* such stamps as may be of several epochs: they are left out */
-	uint64_t vague;	      /* stamps of rows whose order leaves open which epoch they are of */
+	/* Such stamps as may be of several epochs: they are left out. Of tables, as these were sampled last;
+	 * and of others. */
+	uint64_t rows_shown_twice, shown_twice;
+	uint64_t vague; /* stamps of rows whose order leaves open which epoch they are of */
 	struct event_order
 		*order; /* of its rows in tables of events, once that was asked; or NULL */
 	bool *in_epoch; /* is there a message in each of its epochs? NULL: it has but one */

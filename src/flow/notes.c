@@ -381,11 +381,12 @@ static char *explain_rotated(const struct answer *x, size_t i)
 static char *explain_shown_twice(const struct answer *x, size_t i)
 {
 	const struct party *y = &x->p->party[i];
-	return y->shown_twice && !y->unordered
+	const uint64_t n = y->rows_shown_twice + y->shown_twice;
+	return n && !y->unordered
 		       ? usk_format("%s was stepped backward: %llu messages of tables, events or "
 				    "spans have stamps that it may have shown twice, in no order "
 				    "that tells which it was: they are left out",
-				    y->name, (unsigned long long)y->shown_twice)
+				    y->name, (unsigned long long)n)
 		       : NULL;
 }
 

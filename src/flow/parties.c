@@ -229,8 +229,7 @@ static enum usk_status scan_all(struct parties *p, struct usk_err *err)
 	status = status ? status : scan_sides(p, err);
 	if (!status && p->join) {
 		status = scan_joined(p, before, notes, err);
-	}
-	if (!status && p->rows_repeat) {
+	} else if (!status && p->rows_repeat) {
 		status = usk_tables_sample_again(p, err);
 	}
 	status = status ? status : usk_row_epochs_check(p, err);

@@ -121,7 +121,7 @@ void usk_row_shown_twice(void *ctx, size_t which, const struct usk_msg *m)
 		struct party *y = &p->party[clock[k]];
 		if (in_no_order(p, which, clock[k]) &&
 		    usk_alone_epoch(y->alone, stamp[k]) == SIZE_MAX) {
-			y->shown_twice++;
+			y->rows_shown_twice++;
 			return;
 		}
 	}
@@ -413,8 +413,7 @@ enum usk_status usk_row_epochs(struct parties *p, struct usk_err *err)
 	const bool several = n_tables(p) > 1;
 	bool any = several ? usk_rows_found(p->rows) : find_epochs(p, NULL);
 	size_t *set_back = several ? usk_alloc(p->n + 1, sizeof *set_back) : NULL;
-	p->rows_contradict =
-		several && p->model.kind != USK_LINEAR && usk_clocks_contradict(p, true, set_back);
+	p->rows_contradict = several && usk_clocks_contradict(p, true, set_back);
 	const bool fell = several && (p->rows->fell || p->rows_contradict);
 	enum usk_status status = fell ? find_in_order(p, set_back, &any, err) : USK_OK;
 	free(set_back);
@@ -449,7 +448,7 @@ enum usk_status usk_row_epochs_check(struct parties *p, struct usk_err *err)
 {
 	bool again = p->rows_contradict || (p->rows_repeat && n_tables(p) > 1);
 	enum usk_status status = USK_OK;
-	while (again && !status && p->model.kind != USK_LINEAR) {
+	while (again && !status) {
 		size_t *those = usk_alloc(p->n + 1, sizeof *those);
 		again = usk_clocks_contradict(p, true, those) &&
 			usk_leave_out_most(p, those, may_leave_out);

@@ -414,6 +414,9 @@ enum usk_status usk_tables_sample_again(struct parties *p, struct usk_err *err)
 		.row = usk_row_span,
 		.shown_twice = usk_row_shown_twice,
 	};
+	for (size_t i = 0; i < p->n; i++) {
+		p->party[i].rows_shown_twice = 0;
+	}
 	for (size_t i = 0; i < p->n_pairs; i++) {
 		free(p->pair[i].sample.s);
 		p->pair[i].sample = (struct table_sample){ 0 };

@@ -28,7 +28,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_FALL   INT64_C(1000000)
 #define LEAST_AT_END INT64_C(1000000000)
 #define LEAST_SOON   INT64_C(1000000000)
 #define LATEST	     INT64_C(10000000000)
@@ -114,7 +113,7 @@ static void begin_fall(struct usk_epoch_watch *w, int64_t t)
 			again = true;
 		}
 	}
-	if (!again && size >= LEAST_FALL) {
+	if (!again && size >= USK_LEAST_FALL) {
 		w->fall = (struct usk_fall){ .n = 1,
 					     .record = w->n - 1,
 					     .from = w->highest,

@@ -19,6 +19,9 @@
  * all that follows works on that, and never meets a stamp twice.
  */
 
+/* By less stamps are out of order without a clock having been set back. */
+#define USK_LEAST_FALL INT64_C(1000000)
+
 /* Where an epoch begins, but the first. */
 struct usk_epoch {
 	uint64_t record;	     /* its first, counted from 0 */

@@ -36,8 +36,6 @@
 
 #include <stdlib.h>
 
-#define LEAST_FALL INT64_C(1000000)
-
 /* ENOUGH: more than are left out as wrong, in a direction. */
 enum { SENT, RECEIVED, LEAST_STAMPS = 4, ENOUGH = 8, LIKE = 8, MOST_EPOCHS = 4096 };
 
@@ -144,7 +142,7 @@ static void begin_fall(struct column *c, int64_t from, int64_t to, const struct 
 {
 	int64_t size = usk_saturate((usk_i128)from - to);
 	c->fall.n = 0;
-	if (size < LEAST_FALL) {
+	if (size < USK_LEAST_FALL) {
 		disorder(c, size);
 		return;
 	}
@@ -254,7 +252,7 @@ static void note(struct column *c, int64_t t, const struct beside *o)
 		c->highest = t;
 	} else if (t >= f->reached) {
 		reach(f, t, o);
-	} else if (f->reached - t < LEAST_FALL) {
+	} else if (f->reached - t < USK_LEAST_FALL) {
 		disorder(c, f->reached - t);
 		f->n++;
 	} else if (f->reached - t < (f->from - f->to) / LIKE) {

@@ -23,7 +23,6 @@
 /* Ways differ by so many times what they differ by between neighbours. */
 enum { USUAL = 32 };
 
-#define LEAST_FALL  INT64_C(1000000)
 #define LEAST_KNOWN INT64_C(1000000000)
 
 static int64_t apart(int64_t a, int64_t b)
@@ -45,7 +44,7 @@ static int64_t ways_of(const struct usk_seen *s, size_t n, const size_t *prev)
 		}
 	}
 	usk_sort_numbers(d, k);
-	usk_i128 ways = k ? (usk_i128)d[k / 2] * USUAL + LEAST_FALL : LEAST_KNOWN;
+	usk_i128 ways = k ? (usk_i128)d[k / 2] * USUAL + USK_LEAST_FALL : LEAST_KNOWN;
 	free(d);
 	return usk_saturate(ways);
 }
@@ -184,7 +183,7 @@ size_t usk_seen_fall(const struct usk_seen *s, size_t n)
 		if (next[i] != SIZE_MAX) {
 			const int64_t other = s[next[i]].p_ns, most = p > other ? p : other;
 			before[next[i]] = i;
-			if ((usk_i128)shown_by(&top, s[i].part) - most > LEAST_FALL) {
+			if ((usk_i128)shown_by(&top, s[i].part) - most > USK_LEAST_FALL) {
 				first = late++ ? first : i;
 			}
 		}
@@ -219,7 +218,7 @@ bool usk_seen_contradict(const struct usk_seen *s, size_t n)
 			}
 		}
 		late += s[i].back && sent == ENOUGH &&
-			(usk_i128)sent_ns[ENOUGH - 1] - s[i].p_ns > LEAST_FALL;
+			(usk_i128)sent_ns[ENOUGH - 1] - s[i].p_ns > USK_LEAST_FALL;
 	}
 	return late == ENOUGH;
 }

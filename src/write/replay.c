@@ -163,15 +163,6 @@ static void begin(struct usk_replay *r, int64_t t)
 	r->is.highest = t;
 }
 
-enum usk_status usk_replay_shown_twice(const struct usk_replay *r, struct usk_err *err)
-{
-	return usk_fail(
-		err, USK_EINPUT, 0,
-		"clock %s was stepped backward, and may have shown this both before and after "
-		"that; nothing tells which it was, as rows are in no order that does",
-		r->name);
-}
-
 static enum usk_status unsure(const struct usk_replay *r, struct usk_err *err)
 {
 	return usk_fail(

@@ -200,27 +200,40 @@ static void find_epochs(struct retimed *b, struct stamp *stamp)
 	}
 }
 
+/* Spans and collectives are never asked for the order of their rows. */
+static bool has_order(const struct retimed *b)
+{
+	return b->table.kind != &usk_table_spans && b->table.kind != &usk_table_collectives;
+}
+
+/* A clock was set back, and neither its stamp nor the order of rows tells whether this is from before that. */
+static bool is_unsure(const struct retimed *b, const struct stamp *s)
+{
+	if (s->epoch != SIZE_MAX || !b->alone) {
+		return false;
+	}
+	return has_order(b) ? b->in_no_order[s->clock] : b->alone[s->clock] != NULL;
+}
+
 static enum usk_status correct(struct retimed *b, struct stamp *s)
 {
 	struct retime *t = b->t;
 	enum usk_status status = usk_retime_by(t, s->clock);
 	s->now_ns = s->was_ns;
-	if (!status && t->map && s->epoch == SIZE_MAX && b->in_no_order[s->clock]) {
+	if (!status && t->map && is_unsure(b, s)) {
 		return usk_fail(t->err, USK_EINPUT, b->table.number,
 				"%s: line %llu: clock %s was stepped backward, and nothing tells "
-				"whether this stamp is from before or after that, as rows of other "
-				"tables tell where, and these do not; apply all of them as one, "
-				"joined in the order in which they were recorded",
+				"whether this stamp is from before or after that, as rows are in "
+				"no order that does%s",
 				t->path, (unsigned long long)b->table.number,
-				t->clocks->clock[s->clock].name);
+				t->clocks->clock[s->clock].name,
+				has_order(b) ? "; apply all tables as one, joined in the order in "
+					       "which they were recorded"
+					     : "");
 	}
 	if (!status && t->map) {
-		bool ordered = b->table.kind != &usk_table_spans &&
-			       b->table.kind != &usk_table_collectives;
-		bool vague = s->epoch == SIZE_MAX && b->alone && b->alone[s->clock] && !ordered;
 		status =
-			vague ? usk_replay_shown_twice(t->map, t->err)
-			: s->epoch != SIZE_MAX
+			s->epoch != SIZE_MAX
 				? usk_replay_in(t->map, s->epoch, &s->was_ns, 1, &s->now_ns, t->err)
 				: usk_replay_many(t->map, &s->was_ns, 1, &s->now_ns, t->err);
 		usk_fail_in(status, t->err, "%s: line %llu", t->path,
@@ -443,25 +456,26 @@ static void tell_epochs(struct retimed *b, uint32_t clock)
 	usk_epochs_free(&e);
 }
 
-static bool begins(const struct usk_trace_info *t, uint32_t clock)
+/* The order of rows told sync where these were set back in other tables, and not in this one. */
+static void find_unordered(struct retimed *b)
 {
-	bool any = false;
-	for (size_t i = 0; i < t->n_begins && !any; i++) {
-		any = t->begin[i].clock == clock;
+	const struct usk_clocks *c = b->t->clocks;
+	const struct usk_trace_info *own = usk_clocks_trace(c, b->t->path, USK_NO_CLOCK);
+	b->in_no_order = usk_alloc(c->n_clocks, sizeof *b->in_no_order);
+	for (size_t i = 0; i < c->n_traces && own; i++) {
+		const struct usk_trace_info *other = &c->trace[i];
+		for (size_t k = 0; k < other->n_begins && other->kind == own->kind; k++) {
+			b->in_no_order[other->begin[k].clock] = true;
+		}
 	}
-	return any;
-}
-
-/* Sync had the order of rows tell the clock's epochs, in another table and not in this one. */
-static bool in_no_order(const struct retime *t, uint32_t clock)
-{
-	const struct usk_trace_info *own = usk_clocks_trace(t->clocks, t->path, USK_NO_CLOCK);
-	bool others = false;
-	for (size_t i = 0; i < t->clocks->n_traces && own; i++) {
-		const struct usk_trace_info *other = &t->clocks->trace[i];
-		others = others || (other->kind == own->kind && begins(other, clock));
+	for (size_t k = 0; own && k < own->n_begins; k++) {
+		b->in_no_order[own->begin[k].clock] = false;
 	}
-	return others && !begins(own, clock);
+	for (size_t i = 0; i < c->n_clocks && i < b->order.n; i++) {
+		if (b->in_no_order[i]) {
+			usk_epochs_free(&b->order.clock[i].epochs);
+		}
+	}
 }
 
 static enum usk_status note_order(struct retimed *b)
@@ -475,13 +489,7 @@ static enum usk_status note_order(struct retimed *b)
 		tell_epochs(b, (uint32_t)i);
 	}
 	bool any = !status && usk_rows_found(&b->order);
-	b->in_no_order = usk_alloc(n, sizeof *b->in_no_order);
-	for (size_t i = 0; i < n; i++) {
-		b->in_no_order[i] = in_no_order(t, (uint32_t)i);
-		if (b->in_no_order[i] && i < b->order.n) {
-			usk_epochs_free(&b->order.clock[i].epochs);
-		}
-	}
+	find_unordered(b);
 	b->note = usk_rows_own;
 	status = any ? look_at_rows(b) : status;
 	b->note = NULL;

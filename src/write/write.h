@@ -67,9 +67,6 @@ void usk_replay_free(struct usk_replay *r);
 /** The trace ends. USK_EINPUT: nothing told in which epoch it began. r may be NULL. */
 enum usk_status usk_replay_end(const struct usk_replay *r, struct usk_err *err);
 
-/** USK_EINPUT: nothing tells in which epoch a stamp was shown. */
-enum usk_status usk_replay_shown_twice(const struct usk_replay *r, struct usk_err *err);
-
 /** How many epochs there are, at least 1. */
 size_t usk_replay_epochs(const struct usk_replay *r);
 /** The correction of an epoch; NULL: nothing ties it, or there is no such epoch. Borrowed. */

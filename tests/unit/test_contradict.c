@@ -31,7 +31,10 @@ static void make(struct ring *x, unsigned seed, int64_t by)
 {
 	struct usk_rng r;
 	usk_rng_seed(&r, seed);
-	*x = (struct ring){ .p = { .pair = x->pair, .n = CLOCKS, .n_pairs = CLOCKS } };
+	*x = (struct ring){ .p = { .pair = x->pair,
+				   .n = CLOCKS,
+				   .n_pairs = CLOCKS,
+				   .model = { .kind = USK_WANDER } } };
 	for (uint32_t i = 0; i < CLOCKS; i++) {
 		uint32_t from = i, to = (i + 1) % CLOCKS;
 		bool forth = (seed + i) & 1; /* which of the two is called a */
