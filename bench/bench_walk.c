@@ -115,7 +115,7 @@ static int survey(const char *path, uint64_t *records, uint64_t *bytes)
 	struct usk_survey s;
 	struct usk_err err;
 	if (usk_trace_open(path, NULL, &t, &err) ||
-	    usk_survey_capture(t, USK_DEPTH_ALL, NULL, NULL, &s, &err)) {
+	    usk_survey_capture(t, USK_DEPTH_ALL, NULL, NULL, NULL, &s, &err)) {
 		fprintf(stderr, "%s\n", err.msg);
 		return 1;
 	}

@@ -101,35 +101,6 @@ static void take_order(struct files *f, const struct usk_seen *m, size_t n)
 	free(x);
 }
 
-/* Those from m on that are of one file of another clock; whole: of any of its files. */
-static size_t group_of(const struct met *m, size_t n, bool whole)
-{
-	const unsigned part = whole ? 16 : 0;
-	size_t k = 1;
-	while (k < n && m[k].other >> part == m->other >> part) {
-		k++;
-	}
-	return k;
-}
-
-/* m[n] in the order of the other clock's records in a file, or of its time; how many agree, into out[n]. */
-static size_t in_order(const struct met *m, size_t n, bool whole, struct usk_seen *out,
-		       int64_t *ways)
-{
-	struct met *copy = usk_alloc(n + 1, sizeof *copy);
-	memcpy(copy, m, n * sizeof *copy);
-	if (whole) {
-		usk_sort(copy, n, sizeof *copy, KEYS(BY(met, at_ns), BY(met, order)));
-	} else {
-		usk_sort(copy, n, sizeof *copy, KEYS(BY(met, order)));
-	}
-	for (size_t i = 0; i < n; i++) {
-		out[i] = copy[i].seen;
-	}
-	free(copy);
-	return usk_seen_agreeing(out, n, ways);
-}
-
 /* What of the other clock's files the order of its stamps tells: that of one file, and of all if it is
  * no suspect itself. */
 static bool is_trusted(const struct arranging *x, const struct met *m, bool whole)
@@ -144,9 +115,10 @@ static void take_all(const struct arranging *x, struct files *f)
 	int64_t ways;
 	for (int whole = 0; whole < 2; whole++) {
 		for (size_t i = 0, n; i < f->n_met; i += n) {
-			n = group_of(f->met + i, f->n_met - i, whole);
+			n = usk_met_group(f->met + i, f->n_met - i, whole);
 			if (is_trusted(x, &f->met[i], whole)) {
-				take_order(f, seen, in_order(f->met + i, n, whole, seen, &ways));
+				take_order(f, seen,
+					   usk_met_order(f->met + i, n, whole, seen, &ways));
 			}
 		}
 	}
@@ -160,9 +132,9 @@ static bool contradicted(const struct arranging *x, const struct files *f, bool 
 	bool found = false;
 	for (size_t i = 0, n; i < f->n_met && !found; i += n) {
 		int64_t ways;
-		n = group_of(f->met + i, f->n_met - i, whole);
+		n = usk_met_group(f->met + i, f->n_met - i, whole);
 		if (is_trusted(x, &f->met[i], whole)) {
-			size_t left = in_order(f->met + i, n, whole, seen, &ways);
+			size_t left = usk_met_order(f->met + i, n, whole, seen, &ways);
 			found = usk_seen_fall(seen, left) != SIZE_MAX;
 		}
 	}
@@ -334,7 +306,7 @@ static int64_t gap_of(const struct met *m, size_t n)
 {
 	int64_t ways, gap = NO_GAP;
 	struct usk_seen *seen = usk_alloc(n + 1, sizeof *seen);
-	size_t left = in_order(m, n, true, seen, &ways), at = usk_seen_fall(seen, left);
+	size_t left = usk_met_order(m, n, true, seen, &ways), at = usk_seen_fall(seen, left);
 	if (at != SIZE_MAX) {
 		size_t first = at;
 		while (first > 1 && seen[first - 1].part == seen[at].part) {
@@ -351,7 +323,7 @@ static int64_t gap_of(const struct met *m, size_t n)
 static int64_t gap_with(const struct files *f, uint64_t other)
 {
 	for (size_t i = 0, n; i < f->n_met; i += n) {
-		n = group_of(f->met + i, f->n_met - i, true);
+		n = usk_met_group(f->met + i, f->n_met - i, true);
 		if (f->met[i].other >> 16 == other) {
 			int64_t gap = gap_of(f->met + i, n);
 			return gap == NO_GAP ? USK_TIME_MAX : gap;
@@ -370,7 +342,7 @@ static void suspect_by_gaps(struct arranging *x)
 		for (size_t k = 0, n; k < f->n_met && !f->suspect; k += n) {
 			const struct met *m = f->met + k;
 			const struct files *g = &x->of[m->other >> 16];
-			n = group_of(m, f->n_met - k, true);
+			n = usk_met_group(m, f->n_met - k, true);
 			int64_t mine = g->y && !g->suspect ? gap_of(m, n) : NO_GAP;
 			guilty[i] = guilty[i] || (mine != NO_GAP && mine <= gap_with(g, i));
 		}
@@ -394,7 +366,7 @@ static void open_files(struct files *f)
 static struct arranging open_all(struct parties *p, const bool *those, bool run_on)
 {
 	size_t n, from = 0, to;
-	struct arranging x = { .p = p, .met = usk_met_all(p, run_on, &n) };
+	struct arranging x = { .p = p, .met = usk_met_all(p, those, run_on, &n) };
 	x.of = usk_alloc(p->n + 1, sizeof *x.of);
 	for (size_t i = 0; i < p->n; i++, from = to) {
 		for (to = from; to < n && x.met[to].clock == i; to++) {
@@ -446,13 +418,21 @@ void usk_files_arrange(struct parties *p, bool *those)
 	close_all(&x);
 }
 
-void usk_files_check(struct parties *p, const bool *arranged)
+void usk_files_check(struct parties *p)
 {
-	struct arranging x = open_all(p, arranged, true);
+	bool *arranged = usk_alloc(p->n + 1, sizeof *arranged), any = false;
 	for (size_t i = 0; i < p->n; i++) {
-		if (x.of[i].y && contradicted(&x, &x.of[i], true)) {
-			leave_out(x.of[i].y);
-		}
+		arranged[i] = p->party[i].arranged;
+		any = any || arranged[i];
 	}
-	close_all(&x);
+	if (any) {
+		struct arranging x = open_all(p, arranged, true);
+		for (size_t i = 0; i < p->n; i++) {
+			if (x.of[i].y && contradicted(&x, &x.of[i], true)) {
+				leave_out(x.of[i].y);
+			}
+		}
+		close_all(&x);
+	}
+	free(arranged);
 }

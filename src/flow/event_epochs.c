@@ -95,14 +95,39 @@ enum usk_status usk_events_scan(struct parties *p, struct usk_err *err)
 	return status;
 }
 
-/* What rows tell, which is asked once it is known to matter. */
-static enum usk_status survey(struct parties *p, struct usk_err *err)
+static enum usk_status survey_once(struct parties *p, struct usk_err *err)
 {
-	p->events_surveyed = true;
+	for (size_t i = 0; i < p->n_traces; i++) {
+		bool is = usk_trace_class(p->trace[i]) == USK_TRACE_EVENTS;
+		p->work_all += is ? usk_trace_size(p->trace[i]) : 0;
+	}
 	enum usk_status status = scan_all(p, take_row, err);
 	for (size_t i = 0; i < p->n; i++) {
 		usk_event_order_finish(&p->party[i]);
 	}
+	return status;
+}
+
+/* What rows tell, which is asked once it is known to matter. */
+static enum usk_status survey(struct parties *p, struct usk_err *err)
+{
+	bool *those = usk_alloc(p->n + 1, sizeof *those), any = false;
+	enum usk_status status = survey_once(p, err);
+	p->events_surveyed = true;
+	usk_falls_open(p, true, those);
+	for (size_t i = 0; i < p->n; i++) {
+		those[i] = those[i] && p->party[i].order;
+		any = any || those[i];
+	}
+	if (!status && any && usk_falls_tell(p, true, those)) {
+		for (size_t i = 0; i < p->n; i++) {
+			if (p->party[i].order) {
+				usk_event_order_again(&p->party[i]);
+			}
+		}
+		status = survey_once(p, err);
+	}
+	free(those);
 	return status;
 }
 

@@ -60,6 +60,9 @@ static void begin_rows(struct party *y, size_t trace, int64_t first_ns)
 	struct event_order *o = y->order;
 	struct usk_survey *s = &y->survey;
 	*USK_ADD(o->rows, o->n, o->cap) = (struct rows){ .trace = trace };
+	if (o->n < y->n_told) {
+		o->rows[o->n - 1].watch.told = y->told[o->n];
+	}
 	s->part = usk_grow(s->part, o->n, sizeof *s->part);
 	s->part[s->n_parts++] = (struct usk_survey_part){ .first_ns = first_ns };
 }
@@ -88,7 +91,7 @@ void usk_event_order_note(struct party *y, size_t trace, const struct usk_event 
 			.way = e->side == USK_SIDE_SENT,
 		};
 	}
-	part->records++;
+	o->rows[o->n - 1].watch.at = part->records++;
 	usk_epoch_note(&o->rows[o->n - 1].watch, e->time_ns);
 }
 
@@ -96,9 +99,17 @@ void usk_event_order_finish(struct party *y)
 {
 	for (size_t i = 0; y->order && i < y->order->n; i++) {
 		struct rows *r = &y->order->rows[i];
-		usk_epoch_finish(&r->watch, &y->survey.part[i].epochs);
+		struct usk_survey_part *part = &y->survey.part[i];
+		usk_epoch_finish(&r->watch, &part->epochs, &part->drops);
 		r->last_ns = r->watch.highest;
 	}
+}
+
+void usk_event_order_again(struct party *y)
+{
+	usk_survey_free(&y->survey);
+	usk_event_order_free(y->order);
+	y->order = NULL;
 }
 
 bool usk_event_order_counts(const struct party *y)

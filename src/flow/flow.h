@@ -47,6 +47,7 @@ struct party {
 	size_t trace;		   /* the first of its captures, SIZE_MAX if only tables name it */
 	struct usk_trace *capture; /* all of them as one; NULL if there is none */
 	bool joined;		   /* it is made for that */
+	bool arranged;	/* its captures are read in the order in which packets put them */
 	bool unordered; /* nothing tells in which order its traces were recorded: it is left out */
 	bool in_no_order; /* spans or collectives have stamps of it, in no order that tells anything */
 	bool far;	  /* where work is shared: its records and samples are at another rank */
@@ -60,6 +61,9 @@ struct party {
 	struct usk_grid grid; /* of its stamps */
 	int64_t resolution_ns;
 	struct usk_survey survey;
+	/* Where packets tell that it was set back: in all, and in each of the survey's parts; NULL: nowhere. */
+	struct usk_told *told;
+	size_t n_told;
 	/* Stamps whose order is not known; NULL: it has but one epoch. */
 	struct usk_alone *alone;
 	/* Such stamps as may be of several epochs: they are left out. Of tables, as these were sampled last;
@@ -283,14 +287,21 @@ enum usk_status usk_party_named(const struct parties *p, const char *row, const 
 enum usk_status usk_captures_find(struct parties *p, struct usk_err *err);
 /** What one of them stamped, as one capture. */
 enum usk_status usk_capture_open(struct parties *p, struct party *y, struct usk_err *err);
-/** Read each of them once, on all processors (surveys.c); of clocks with several files that were set
- * back twice. */
+/** Read each of them once, on all processors (surveys.c); those of clocks that were set back more often. */
 enum usk_status usk_captures_survey(struct parties *p, struct usk_err *err);
+/** Then: where else clocks were set back, as packets tell. */
+enum usk_status usk_captures_falls(struct parties *p, struct usk_err *err);
+/** Do stamps of a clock fall, and the order of records does not tell why (falls.c)? those[p->n]; parts: in each
+ * file by itself. */
+bool usk_falls_open(const struct parties *p, bool parts, bool *those);
+/** Of these, then, the clocks that were set back there: into told. Their records are to be read again. */
+bool usk_falls_tell(struct parties *p, bool parts, bool *those);
+void usk_falls_free(struct party *y);
 /** Put the files of those clocks in the order in which they were recorded (arrange.c). those[p->n]: then of
  * these the ones that are to be read again, in that order. What nothing tells it of is left out. */
 void usk_files_arrange(struct parties *p, bool *those);
-/** After that: those that packets contradict all the same are left out. */
-void usk_files_check(struct parties *p, const bool *arranged);
+/** After that: captures that packets contradict all the same are left out. */
+void usk_files_check(struct parties *p);
 /** The interfaces of a trace that have clocks of their own; *out is handed over. */
 void usk_captures_describe(const struct parties *p, size_t trace, struct usk_trace_info *out);
 /** Once all were read: are there the interfaces that --clock-of names? */
@@ -317,6 +328,8 @@ enum usk_status usk_event_epochs(struct parties *p, bool *again, struct usk_err 
 void usk_event_order_note(struct party *y, size_t trace, const struct usk_event *e);
 /** There are no more. */
 void usk_event_order_finish(struct party *y);
+/** All of them come once more. */
+void usk_event_order_again(struct party *y);
 struct usk_trace_turn;
 /** In the order of turn[y->survey.n_parts] its rows count from now on. */
 void usk_event_order_take(struct party *y, const struct usk_trace_turn *turn);
@@ -431,6 +444,10 @@ struct usk_sighted {
 /** All samples sorted, which tells who shares what, by key and party, the caller's; of contents whose hash
  * is 0 under the mask. */
 struct usk_sighted *usk_sighted_all(const struct parties *p, uint64_t mask, size_t *n);
+static inline bool usk_sighted_is(const struct usk_sample *x, uint64_t mask)
+{
+	return !mask || !(usk_mix(x->key) & mask);
+}
 static inline uint32_t usk_sighted_party(const struct usk_sighted *s)
 {
 	return (uint32_t)(s->sample >> 32);

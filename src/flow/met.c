@@ -1,43 +1,40 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * met.c - packets that clocks of several files share with other clocks' files
+ * met.c - packets that clocks share with other clocks' files
  *
  * In    samples of captures (match/survey.c)
  * Out   of each packet that a clock and another one saw once, when both did, and in which file
- * Why   what passes one machine in an order that is known tells the order of another one's files
- * Not   what that is (arrange.c)
+ * Why   what passes one machine in an order that is known tells the order of another one's files and stamps
+ * Not   what that is (arrange.c, falls.c)
  *
  * Of a clock's many samples some thousands do, and of a packet that many clocks saw a few of these.
  */
 #include "flow/met.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-enum { OTHERS = 4, ENOUGH = 1 << 13 };
+/* ENOUGH: of a clock's samples; ALL: of those of all. */
+enum { OTHERS = 4, ENOUGH = 1 << 13, ALL = 1 << 20 };
 
 static const struct usk_sample *sample_of(const struct parties *p, uint64_t which)
 {
 	return &p->party[which >> 32].survey.sample[which & UINT32_MAX];
 }
 
-static bool is_joined(const struct parties *p, uint64_t which)
+uint64_t usk_met_mask(const struct parties *p)
 {
-	return p->party[which >> 32].survey.n_parts > 1;
-}
-
-/* Of many samples those of some contents, the same of all clocks. */
-static struct usk_sighted *some_sighted(const struct parties *p, size_t *n)
-{
-	size_t most = 0;
+	size_t most = 0, all = 0;
 	uint64_t mask = 0;
 	for (size_t i = 0; i < p->n; i++) {
-		size_t samples = p->party[i].survey.n_samples;
+		size_t samples = p->party[i].survey.n_sampled;
 		most = samples > most ? samples : most;
+		all += samples;
 	}
-	while (most / (mask + 1) > ENOUGH) {
+	while (most / (mask + 1) > ENOUGH || all / (mask + 1) > ALL) {
 		mask = mask * 2 + 1;
 	}
-	return usk_sighted_all(p, mask, n);
+	return mask;
 }
 
 /* A conversation, whichever of its ends sends. */
@@ -59,6 +56,7 @@ static struct met met_of(const struct parties *p, uint64_t mine, uint64_t other,
 		.clock = (uint32_t)(mine >> 32),
 		.other = (other >> 32) << 16 | y->part,
 		.order = y->record,
+		.record = x->record,
 		.at_ns = y->time_ns,
 		.seen = { .part = x->part,
 			  .with = with,
@@ -81,10 +79,10 @@ static size_t only_ones(const struct usk_sighted *s, size_t n, uint64_t *out, si
 	return kept;
 }
 
-struct met *usk_met_all(const struct parties *p, bool run_on, size_t *n)
+struct met *usk_met_all(const struct parties *p, const bool *those, bool run_on, size_t *n)
 {
 	size_t n_sighted, cap = 0;
-	struct usk_sighted *s = some_sighted(p, &n_sighted);
+	struct usk_sighted *s = usk_sighted_all(p, usk_met_mask(p), &n_sighted);
 	struct met *met = NULL;
 	*n = 0;
 	for (size_t i = 0, k; i < n_sighted; i = k) {
@@ -92,7 +90,7 @@ struct met *usk_met_all(const struct parties *p, bool run_on, size_t *n)
 		k = usk_sighted_run(s, n_sighted, i, false);
 		size_t n_ones = only_ones(s + i, k - i, one, OTHERS);
 		for (size_t a = 0; a < n_ones; a++) {
-			for (size_t b = 0; b < n_ones && is_joined(p, one[a]); b++) {
+			for (size_t b = 0; b < n_ones && those[one[a] >> 32]; b++) {
 				if (a != b) {
 					*USK_ADD(met, *n, cap) = met_of(p, one[a], one[b], run_on);
 				}
@@ -102,4 +100,30 @@ struct met *usk_met_all(const struct parties *p, bool run_on, size_t *n)
 	free(s);
 	usk_sort(met, *n, sizeof *met, KEYS(BY(met, clock), BY(met, other), BY(met, order)));
 	return met;
+}
+
+size_t usk_met_group(const struct met *m, size_t n, bool whole)
+{
+	const unsigned part = whole ? 16 : 0;
+	size_t k = 1;
+	while (k < n && m[k].other >> part == m->other >> part) {
+		k++;
+	}
+	return k;
+}
+
+size_t usk_met_order(const struct met *m, size_t n, bool whole, struct usk_seen *out, int64_t *ways)
+{
+	struct met *copy = usk_alloc(n + 1, sizeof *copy);
+	memcpy(copy, m, n * sizeof *copy);
+	if (whole) {
+		usk_sort(copy, n, sizeof *copy, KEYS(BY(met, at_ns), BY(met, order)));
+	} else {
+		usk_sort(copy, n, sizeof *copy, KEYS(BY(met, order)));
+	}
+	for (size_t i = 0; i < n; i++) {
+		out[i] = copy[i].seen;
+	}
+	free(copy);
+	return usk_seen_agreeing(out, n, ways);
 }

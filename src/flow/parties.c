@@ -213,6 +213,7 @@ static enum usk_status scan_all(struct parties *p, struct usk_err *err)
 	enum usk_status status = usk_captures_find(p, err);
 	status = status ? status : usk_captures_survey(p, err);
 	usk_share_surveys(p, status, err);
+	status = status ? status : usk_captures_falls(p, err);
 	for (size_t i = 0; i < p->n && !status; i++) {
 		take_survey(p, &p->party[i]);
 	}
@@ -353,6 +354,7 @@ static void party_free(struct party *y)
 	usk_alone_free(y->alone);
 	free(y->back);
 	usk_carry_free(y->carry);
+	usk_falls_free(y);
 	usk_survey_free(&y->survey);
 }
 

@@ -13,6 +13,8 @@
  */
 #include "flow/share.h"
 
+#include "flow/met.h"
+
 #include "read/part.h"
 
 #include <stdlib.h>
@@ -120,6 +122,7 @@ static bool hear_surveys(struct parties *p, struct usk_bytes *from)
 		struct party *y = &p->party[i];
 		struct usk_bytes *b = &from[p->share->reader[y->trace]];
 		if (y->far) {
+			usk_survey_free(&y->survey);
 			good = usk_bytes_get(b, &p->events[y->trace], sizeof *p->events) &&
 			       usk_bytes_get_survey(b, &y->survey, false) &&
 			       hear_trace(b, p->trace[y->trace]);
@@ -149,6 +152,55 @@ void usk_share_surveys(struct parties *p, enum usk_status status, const struct u
 	bool good = hear_surveys(p, from);
 	usk_bytes_free(from, x->ranks);
 	must_be(p, good);
+}
+
+/* Those of some contents, and the ways of all. */
+static void tell_samples(struct usk_bytes *b, const struct usk_survey *s, uint64_t mask)
+{
+	struct usk_survey some = *s;
+	some.sample = usk_alloc(s->n_samples + 1, sizeof *some.sample);
+	some.n_samples = 0;
+	for (size_t i = 0; i < s->n_samples; i++) {
+		if (usk_sighted_is(&s->sample[i], mask)) {
+			some.sample[some.n_samples++] = s->sample[i];
+		}
+	}
+	usk_bytes_put_survey(b, &some, true);
+	free(some.sample);
+}
+
+void usk_share_samples(struct parties *p)
+{
+	const struct usk_share *x = p->share;
+	struct usk_bytes mine = { 0 };
+	bool good = true;
+	if (!x) {
+		return;
+	}
+	const uint64_t mask = usk_met_mask(p);
+	for (size_t i = 0; i < p->n; i++) {
+		if (!p->party[i].far) {
+			tell_samples(&mine, &p->party[i].survey, mask);
+		}
+	}
+	struct usk_bytes *from = tell_all(x, &mine);
+	for (size_t i = 0; i < p->n && good; i++) {
+		struct party *y = &p->party[i];
+		if (y->far) {
+			usk_survey_free(&y->survey);
+			good = usk_bytes_get_survey(&from[x->reader[y->trace]], &y->survey, true);
+		}
+	}
+	usk_bytes_free(from, x->ranks);
+	must_be(p, good);
+}
+
+void usk_share_forget(struct parties *p)
+{
+	for (size_t i = 0; i < p->n; i++) {
+		struct usk_survey *s = &p->party[i].survey;
+		s->n_samples = p->party[i].far ? 0 : s->n_samples;
+	}
 }
 
 /* ---- who shares packets with whom ---------------------------------------------------------------- */
@@ -293,6 +345,7 @@ static bool take_samples(const struct parties *p, struct party *y, struct usk_by
 	y->survey.way = s.way;
 	y->survey.n_ways = s.n_ways;
 	usk_epochs_free(&s.epochs);
+	free(s.drops.drop);
 	y->capture = usk_share_capture(p, y->trace);
 	y->far = false;
 	return good;

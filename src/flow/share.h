@@ -68,6 +68,10 @@ void usk_share_depth(struct parties *p, enum usk_status status, const struct usk
 /** What surveys tell, less their samples, of captures that are read elsewhere. */
 void usk_share_surveys(struct parties *p, enum usk_status status, const struct usk_err *err);
 
+/** Samples that usk_met_all() asks for, of all captures. */
+void usk_share_samples(struct parties *p);
+/** Those that were drawn elsewhere are not needed any more. */
+void usk_share_forget(struct parties *p);
 /** Of all keys a share, sorted, of all parties; s[*n] are those of captures here. The caller's. */
 struct usk_sighted *usk_share_sighted(const struct parties *p, const struct usk_sighted *s,
 				      size_t *n);

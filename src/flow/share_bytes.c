@@ -79,6 +79,7 @@ void usk_bytes_put_survey(struct usk_bytes *b, const struct usk_survey *s, bool 
 {
 	usk_bytes_put(b, s, sizeof *s);
 	put_rows(b, s->epochs.epoch, s->epochs.n, sizeof *s->epochs.epoch);
+	put_rows(b, s->drops.drop, s->drops.n, sizeof *s->drops.drop);
 	put_rows(b, s->sample, samples ? s->n_samples : 0, sizeof *s->sample);
 	put_rows(b, s->way, samples ? s->n_ways : 0, sizeof *s->way);
 }
@@ -92,6 +93,7 @@ bool usk_bytes_get_survey(struct usk_bytes *b, struct usk_survey *out, bool samp
 	out->part = NULL;
 	out->n_parts = 0;
 	out->epochs.epoch = get_rows(b, sizeof *out->epochs.epoch, &out->epochs.n, &good);
+	out->drops.drop = get_rows(b, sizeof *out->drops.drop, &out->drops.n, &good);
 	out->sample = get_rows(b, sizeof *out->sample, &out->n_samples, &good);
 	out->way = get_rows(b, sizeof *out->way, &out->n_ways, &good);
 	for (size_t i = 0; i < out->n_samples && good; i++) {

@@ -22,7 +22,7 @@ struct usk_sighted *usk_sighted_all(const struct parties *p, uint64_t mask, size
 	for (size_t i = 0; i < p->n; i++) {
 		const struct usk_survey *y = &p->party[i].survey;
 		for (size_t k = 0; k < y->n_samples; k++) {
-			if (!mask || !(usk_mix(y->sample[k].key) & mask)) {
+			if (usk_sighted_is(&y->sample[k], mask)) {
 				s[(*n)++] = (struct usk_sighted){ y->sample[k].key,
 								  (uint64_t)i << 32 | k };
 			}

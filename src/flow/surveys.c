@@ -52,8 +52,8 @@ static void survey_some(void *ctx, size_t from, size_t to)
 		}
 		if (!y->far) {
 			usk_survey_free(&y->survey);
-			x->status = usk_survey_capture(y->capture, s->p->depth, progress, x,
-						       &y->survey, &x->err);
+			x->status = usk_survey_capture(y->capture, s->p->depth, y->told, progress,
+						       x, &y->survey, &x->err);
 		}
 		if (x->status) {
 			atomic_store(&s->failed, true);
@@ -80,29 +80,58 @@ static enum usk_status survey(struct parties *p, const bool *again, struct usk_e
 	return status;
 }
 
+static enum usk_status survey_again(struct parties *p, const bool *those, struct usk_err *err)
+{
+	bool any = false;
+	for (size_t i = 0; i < p->n; i++) {
+		any = any || those[i];
+		p->work_all +=
+			those[i] && !p->party[i].far ? usk_trace_size(p->party[i].capture) : 0;
+	}
+	return any ? survey(p, those, err) : USK_OK;
+}
+
 /* Files that clocks were set back in, or between. Of what is shared out each clock has one. */
 static enum usk_status arrange(struct parties *p, struct usk_err *err)
 {
-	bool *again = usk_alloc(p->n + 1, sizeof *again), any = false, several = false;
+	bool *those = usk_alloc(p->n + 1, sizeof *those);
 	enum usk_status status = USK_OK;
+	if (usk_falls_open(p, true, those) && usk_falls_tell(p, true, those)) {
+		status = survey_again(p, those, err);
+	}
+	bool several = false;
 	for (size_t i = 0; i < p->n; i++) {
-		again[i] = p->party[i].survey.n_parts > 1;
-		several = several || again[i];
+		those[i] = p->party[i].survey.n_parts > 1;
+		several = several || those[i];
 	}
-	if (several) {
-		usk_files_arrange(p, again);
+	if (several && !status) {
+		usk_files_arrange(p, those);
+		status = survey_again(p, those, err);
 	}
-	for (size_t i = 0; i < p->n; i++) {
-		any = any || again[i];
-		p->work_all += again[i] ? usk_trace_size(p->party[i].capture) : 0;
+	for (size_t i = 0; i < p->n && several; i++) {
+		p->party[i].arranged = those[i];
 	}
-	if (any) {
-		status = survey(p, again, err);
+	free(those);
+	return status;
+}
+
+enum usk_status usk_captures_falls(struct parties *p, struct usk_err *err)
+{
+	bool *those = usk_alloc(p->n + 1, sizeof *those);
+	enum usk_status status = USK_OK;
+	if (usk_falls_open(p, false, those)) {
+		usk_share_samples(p);
+		bool any = usk_falls_tell(p, false, those);
+		usk_share_forget(p);
+		status = any ? survey_again(p, those, err) : USK_OK;
+		if (any) {
+			usk_share_surveys(p, status, err);
+		}
 	}
-	if (any && !status) {
-		usk_files_check(p, again);
+	free(those);
+	if (!status) {
+		usk_files_check(p);
 	}
-	free(again);
 	return status;
 }
 

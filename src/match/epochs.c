@@ -22,6 +22,9 @@
  *
  * Nothing is late by over 10 s: there eight records are enough. A few stamps that were ahead of all
  * others are no time to fall back from.
+ *
+ * That leaves falls open that stamps alone do not tell: the largest are handed over, for packets to
+ * tell (flow/falls.c), and a trace is watched once more with those that were told.
  */
 #include "match/match.h"
 
@@ -33,6 +36,55 @@
 #define LATEST	     INT64_C(10000000000)
 
 enum { LEAST_RECORDS = 4, ENOUGH_RECORDS = 8, LIKE = 8, SOON = 2, MOST_EPOCHS = 4096 };
+enum { MOST_DROPS = 64 };
+
+/* ---- drops: wherever stamps fall ------------------------------------------------------------ */
+
+static int64_t size_of(const struct usk_drop *d)
+{
+	return d->from_ns - d->to_ns;
+}
+
+static void find_least(struct usk_drops *d)
+{
+	for (size_t i = d->least = 0; i < d->n; i++) {
+		d->least = size_of(&d->drop[i]) < size_of(&d->drop[d->least]) ? i : d->least;
+	}
+}
+
+/* Of too many the smallest goes. */
+static void keep_drop(struct usk_drops *d, struct usk_drop drop)
+{
+	if (!d->drop) {
+		d->drop = usk_alloc(MOST_DROPS, sizeof *d->drop);
+	}
+	if (d->n < MOST_DROPS) {
+		d->drop[d->n++] = drop;
+	} else if (size_of(&drop) > size_of(&d->drop[d->least])) {
+		d->drop[d->least] = drop;
+	} else {
+		return;
+	}
+	if (d->n == MOST_DROPS) {
+		find_least(d);
+	}
+}
+
+/* A stamp below the highest, or one of a fall; w->n counts it. */
+static void note_drop(struct usk_epoch_watch *w, int64_t t)
+{
+	if (w->low_record + 1 != w->n) { /* the one before was above all others */
+		w->reached = w->highest;
+	}
+	w->low_record = w->n;
+	if (w->reached - t >= USK_LEAST_FALL) {
+		keep_drop(&w->drops, (struct usk_drop){ w->n - 1, w->at, w->reached, t });
+		w->reached = t;
+	}
+	w->reached = t > w->reached ? t : w->reached;
+}
+
+/* ---- epochs ----------------------------------------------------------------------------------- */
 
 static bool is_soon(int64_t at, int64_t then, int64_t size)
 {
@@ -141,9 +193,42 @@ static bool lower(const struct usk_fall *f, int64_t t)
 	return smooth(f) && size >= LEAST_AT_END && t < f->to && f->to - t >= size / LIKE;
 }
 
+/* It is not below the highest stamp any more. */
+static void end_low(struct usk_epoch_watch *w, int64_t highest)
+{
+	w->highest = highest;
+	w->n_fell = 0;
+	w->fall.n = 0;
+}
+
+/* Packets tell that the clock was set back here. */
+static bool was_told(struct usk_epoch_watch *w, int64_t t)
+{
+	struct usk_fall *f = &w->fall;
+	if (w->n_told == w->told.n || w->told.record[w->n_told] != w->n - 1) {
+		return false;
+	}
+	w->n_told++;
+	if (f->n && no_leap(f) && f->from - f->to >= LEAST_AT_END) {
+		begin_epoch(w, false);
+		w->highest = f->reached;
+	}
+	*f = (struct usk_fall){
+		.record = w->n - 1, .from = w->highest, .to = t, .lowest = w->lowest
+	};
+	begin_epoch(w, false);
+	end_low(w, t);
+	return true;
+}
+
 void usk_epoch_out_of_order(struct usk_epoch_watch *w, int64_t t)
 {
 	struct usk_fall *f = &w->fall;
+	note_drop(w, t);
+	if (was_told(w, t)) {
+		w->lowest = t < w->lowest ? t : w->lowest;
+		return;
+	}
 	if (!f->n) {
 		begin_fall(w, t);
 	} else if (t >= f->from) { /* back where it was */
@@ -155,9 +240,7 @@ void usk_epoch_out_of_order(struct usk_epoch_watch *w, int64_t t)
 		w->highest = t;
 	} else if (lower(f, t)) {
 		begin_epoch(w, false);
-		w->highest = f->reached;
-		w->n_fell = 0;
-		f->n = 0;
+		end_low(w, f->reached);
 		begin_fall(w, t);
 	} else {
 		int64_t size = f->from - f->to;
@@ -171,9 +254,7 @@ void usk_epoch_out_of_order(struct usk_epoch_watch *w, int64_t t)
 		}
 		if (++f->n >= ENOUGH_RECORDS && size > LATEST) {
 			begin_epoch(w, false);
-			w->highest = f->reached;
-			w->n_fell = 0;
-			f->n = 0;
+			end_low(w, f->reached);
 		}
 	}
 	if (t < w->lowest) {
@@ -181,7 +262,7 @@ void usk_epoch_out_of_order(struct usk_epoch_watch *w, int64_t t)
 	}
 }
 
-void usk_epoch_finish(struct usk_epoch_watch *w, struct usk_epochs *out)
+void usk_epoch_finish(struct usk_epoch_watch *w, struct usk_epochs *out, struct usk_drops *drops)
 {
 	struct usk_fall *f = &w->fall;
 	if (f->n && no_leap(f) && f->from - f->to >= LEAST_AT_END) {
@@ -190,6 +271,8 @@ void usk_epoch_finish(struct usk_epoch_watch *w, struct usk_epochs *out)
 	}
 	*out = w->found;
 	w->found = (struct usk_epochs){ 0 };
+	*drops = w->drops;
+	w->drops = (struct usk_drops){ 0 };
 }
 
 void usk_epochs_free(struct usk_epochs *e)

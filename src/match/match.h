@@ -39,8 +39,33 @@ struct usk_epochs {
  * that come a little late. */
 #define USK_EPOCH_GAP_NS INT64_C(100000000)
 
+/* Where stamps fall. A clock may have been set back there, or records are late. */
+struct usk_drop {
+	uint64_t record; /* the first below, counted from 0 */
+	uint64_t at;	 /* its number in the whole trace, of which this may be a part */
+	int64_t from_ns, to_ns;
+};
+
+struct usk_drops {
+	struct usk_drop *drop;
+	size_t n;
+	size_t least; /* once there is no room for more */
+};
+
+/* Records, rising, at which something else tells that the clock was set back. */
+struct usk_told {
+	uint64_t *record;
+	size_t n;
+};
+
 /* What has been seen of a trace so far. Zeroed is begun. */
 struct usk_epoch_watch {
+	struct usk_told told; /* borrowed */
+	size_t n_told;
+	uint64_t at; /* the next record's number in the whole trace */
+	struct usk_drops drops;
+	uint64_t low_record; /* the last one that was not above all others, counted from 1 */
+	int64_t reached;     /* the highest since stamps fell */
 	struct usk_epochs found;
 	size_t cap;
 	uint64_t n; /* records */
@@ -85,8 +110,8 @@ static inline void usk_epoch_note(struct usk_epoch_watch *w, int64_t t)
 	w->highest = t;
 }
 
-/** At the end of the trace: *out is handed over. */
-void usk_epoch_finish(struct usk_epoch_watch *w, struct usk_epochs *out);
+/** At the end of the trace: both are handed over. Of drops those of at least USK_LEAST_FALL, the largest. */
+void usk_epoch_finish(struct usk_epoch_watch *w, struct usk_epochs *out, struct usk_drops *drops);
 void usk_epochs_free(struct usk_epochs *e);
 
 /* ---- rows.c: the same of clocks that tables name, told from the order of rows -------------- */
@@ -263,8 +288,10 @@ struct usk_passing {
 /* What one reading of a capture tells. Its stamps, and the samples', are on unwrapped time. */
 struct usk_survey {
 	struct usk_epochs epochs;
+	struct usk_drops drops; /* epochs among them */
 	struct usk_sample *sample;
 	size_t n_samples;
+	size_t n_sampled;     /* the same, where samples themselves are at another rank, too */
 	struct usk_ends *way; /* of the samples */
 	size_t n_ways;
 	uint64_t records, packets;
@@ -285,6 +312,7 @@ struct usk_survey {
 	struct usk_survey_part {
 		struct usk_epochs
 			epochs; /* by the order of its own records, which are counted from 0 */
+		struct usk_drops drops;
 		uint64_t first, records; /* the first one's number in the trace; how many */
 		int64_t first_ns;	 /* its stamp */
 	} * part;
@@ -301,8 +329,10 @@ struct usk_survey {
 size_t usk_survey_own(const struct usk_survey *mine, const struct usk_survey *other,
 		      struct usk_addr own[2], bool *guess);
 
-/** Read trace from its start to its end. depth: see usk_packet_decode(). */
+/** Read trace from its start to its end. depth: see usk_packet_decode(). told: of the trace, then of each
+ * of its parts; NULL: nothing is. */
 enum usk_status usk_survey_capture(struct usk_trace *t, struct usk_depth depth,
+				   const struct usk_told *told,
 				   void (*progress)(void *ctx, uint64_t bytes), void *ctx,
 				   struct usk_survey *out, struct usk_err *err);
 /* What is kept of a sample. Zeroed at first. */
@@ -336,8 +366,9 @@ struct usk_sighting {
 
 struct usk_seen {
 	int64_t p_ns, q_ns;
-	uint32_t part; /* whose order is known: p's files, for example */
-	uint32_t with; /* packets of one conversation; back: in one of its directions */
+	uint32_t part;	 /* whose order is known: p's files, for example */
+	uint32_t with;	 /* packets of one conversation; back: in one of its directions */
+	uint32_t number; /* the caller's */
 	bool back;
 };
 
@@ -350,6 +381,22 @@ size_t usk_seen_fall(const struct usk_seen *s, size_t n);
 /** Of messages whose senders are known, p's if not back, in the order of q_ns: one of the clocks was set back,
  * as messages came to q before others were sent there, and p sent them after those had come. O(n). */
 bool usk_seen_contradict(const struct usk_seen *s, size_t n);
+
+/* ---- lamport.c: an order of time through all sends and receipts -------------------------------- */
+
+/* Zeroed has no messages. */
+struct usk_lamport {
+	struct lamport_event *event;
+	size_t n, cap;
+};
+
+void usk_lamport_message(struct usk_lamport *x, uint32_t from, int64_t sent_ns, uint32_t to,
+			 int64_t received_ns);
+/** Of how many sends and receipts the order of time would go round; left[n_clocks] counts them by clock, too.
+ * late_ns[n_clocks]: a clock's stamps that are no further apart may be of either order. O(n log n). */
+size_t usk_lamport_left(struct usk_lamport *x, size_t n_clocks, const int64_t *late_ns,
+			size_t *left);
+void usk_lamport_free(struct usk_lamport *x);
 
 /*
  * How q's clock runs against p's, roughly: knots of medians, a straight line between them, the

@@ -60,8 +60,12 @@ struct usk_sample *usk_survey_sample(struct usk_survey *o, struct usk_sampler *s
 		}
 		o->n_samples = kept;
 	}
-	bool full = pick & s->mask || o->n_samples == USK_SAMPLES;
-	return full ? NULL : USK_ADD(o->sample, o->n_samples, s->cap);
+	if (pick & s->mask || o->n_samples == USK_SAMPLES) {
+		return NULL;
+	}
+	struct usk_sample *x = USK_ADD(o->sample, o->n_samples, s->cap);
+	o->n_sampled = o->n_samples;
+	return x;
 }
 
 static void keep(struct sampler *s, const struct usk_packet *p, uint64_t record, size_t part,
@@ -167,12 +171,16 @@ struct part_watches {
 	size_t n;
 };
 
-static struct part_watches watch_parts(const struct usk_trace *t, struct usk_survey *out)
+static struct part_watches watch_parts(const struct usk_trace *t, const struct usk_told *told,
+				       struct usk_survey *out)
 {
 	out->n_parts = usk_trace_parts(t);
 	out->part = out->n_parts ? usk_alloc(out->n_parts, sizeof *out->part) : NULL;
-	return (struct part_watches){ usk_alloc(out->n_parts + 1, sizeof(struct usk_epoch_watch)),
-				      out->n_parts };
+	struct part_watches w = { usk_alloc(out->n_parts + 1, sizeof *w.of), out->n_parts };
+	for (size_t i = 0; i < w.n && told; i++) {
+		w.of[i].told = told[1 + i];
+	}
+	return w;
 }
 
 static size_t note_part(struct part_watches *w, const struct usk_trace *t,
@@ -187,6 +195,7 @@ static size_t note_part(struct part_watches *w, const struct usk_trace *t,
 		x->first = record;
 		x->first_ns = r->time_ns;
 	}
+	w->of[part].at = record;
 	usk_epoch_note(&w->of[part], r->time_ns);
 	return part;
 }
@@ -194,12 +203,13 @@ static size_t note_part(struct part_watches *w, const struct usk_trace *t,
 static void finish_parts(struct part_watches *w, struct usk_survey *out)
 {
 	for (size_t i = 0; i < w->n; i++) {
-		usk_epoch_finish(&w->of[i], &out->part[i].epochs);
+		usk_epoch_finish(&w->of[i], &out->part[i].epochs, &out->part[i].drops);
 	}
 	free(w->of);
 }
 
 enum usk_status usk_survey_capture(struct usk_trace *t, struct usk_depth depth,
+				   const struct usk_told *told,
 				   void (*progress)(void *ctx, uint64_t bytes), void *ctx,
 				   struct usk_survey *out, struct usk_err *err)
 {
@@ -207,10 +217,10 @@ enum usk_status usk_survey_capture(struct usk_trace *t, struct usk_depth depth,
 	struct sampler sampler = { .out = out };
 	struct usk_packet p;
 	uint64_t reported = 0;
-	struct usk_epoch_watch watch = { .n = 0 };
+	struct usk_epoch_watch watch = { .told = told ? *told : (struct usk_told){ NULL, 0 } };
 	memset(out, 0, sizeof *out);
 	enum usk_status status = usk_trace_rewind(t, err);
-	struct part_watches parts = watch_parts(t, out);
+	struct part_watches parts = watch_parts(t, told, out);
 	for (size_t n = 1; !status && n;) {
 		status = usk_trace_records(t, record, BATCH, &n, err);
 		size_t n_ifaces;
@@ -223,6 +233,7 @@ enum usk_status usk_survey_capture(struct usk_trace *t, struct usk_depth depth,
 			out->first_ns = at < out->first_ns ? at : out->first_ns;
 			out->last_ns = at > out->last_ns ? at : out->last_ns;
 			usk_grid_add(&out->grid, at);
+			watch.at = out->records + i;
 			usk_epoch_note(&watch, at);
 			size_t part = note_part(&parts, t, &record[i], out->records + i, out);
 			/* Most packets are not taken into the sample, and a look is enough. */
@@ -253,7 +264,7 @@ enum usk_status usk_survey_capture(struct usk_trace *t, struct usk_depth depth,
 		}
 	}
 	usk_index_free(&sampler.ways);
-	usk_epoch_finish(&watch, &out->epochs);
+	usk_epoch_finish(&watch, &out->epochs, &out->drops);
 	finish_parts(&parts, out);
 	if (status) {
 		usk_survey_free(out);
@@ -335,8 +346,9 @@ void usk_survey_free(struct usk_survey *s)
 {
 	for (size_t i = 0; i < s->n_parts; i++) {
 		usk_epochs_free(&s->part[i].epochs);
+		free(s->part[i].drops.drop);
 	}
-	USK_FREE(s->sample, s->way, s->part);
+	USK_FREE(s->sample, s->way, s->part, s->drops.drop);
 	usk_epochs_free(&s->epochs);
 	memset(s, 0, sizeof *s);
 }

@@ -17,7 +17,7 @@ import time
 CASES = [
 	("nat", ["--hosts", "3", "--nat", "--tso", "--gro", "--loss", "1%"]),
 	("table", ["--hosts", "3", "--format", "table"]),
-	("stepped", ["--hosts", "3", "--step", "host1@5s:1s"]),
+	("stepped", ["--hosts", "3", "--step", "host1@5s:1s", "--step", "host2@9.9s:-300ms"]),
 ]
 MORE = [
 	("plain", ["--hosts", "2"]),

@@ -44,10 +44,11 @@ event { id = 1; name = "rx"; stream_id = 0; fields := struct { u64 number; }; };
 
 
 class Case(rotated.Case):
+    FORMS = ("otlp", "otlp", "jaeger", "zipkin", "spans", "mixed", "collectives", "ctf", "tracecmd")
+
     def __init__(self, seed, whole=False):
         super().__init__(seed, whole)
         rng = self.rng
-        self.form = rng.choice(["otlp", "otlp", "jaeger", "zipkin", "spans", "mixed", "collectives", "ctf", "tracecmd"])
         self.apart = rng.random() < 0.6  # a file of each host, or of all
         for c in self.clocks.values():
             c.tick = 1000 if self.form in ("jaeger", "zipkin") else 1

@@ -226,8 +226,9 @@ void scene_run(struct scene *s)
 		assert_true(!s->eye[i].local || usk_addr_parse(s->eye[i].local, &local[i]));
 	}
 	for (int i = 0; i < 2; i++) {
-		assert_int_equal(usk_survey_capture(t[i], depth, NULL, NULL, &survey[i], &err),
-				 USK_OK);
+		assert_int_equal(
+			usk_survey_capture(t[i], depth, NULL, NULL, NULL, &survey[i], &err),
+			USK_OK);
 		assert_int_equal(survey[i].records, s->eye[i].n);
 		compare(&survey[i]);
 	}

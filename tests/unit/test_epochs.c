@@ -22,14 +22,25 @@ struct trace {
 	size_t n;
 };
 
-static struct usk_epochs look(const struct trace *x)
+/* told: where packets say that the clock was set back. */
+static struct usk_epochs look_told(const struct trace *x, struct usk_told told,
+				   struct usk_drops *drops)
 {
-	struct usk_epoch_watch w = { .n = 0 };
+	struct usk_epoch_watch w = { .told = told };
 	struct usk_epochs e;
 	for (size_t i = 0; i < x->n; i++) {
+		w.at = 1000 + i;
 		usk_epoch_note(&w, x->t[i]);
 	}
-	usk_epoch_finish(&w, &e);
+	usk_epoch_finish(&w, &e, drops);
+	return e;
+}
+
+static struct usk_epochs look(const struct trace *x)
+{
+	struct usk_drops drops;
+	struct usk_epochs e = look_told(x, (struct usk_told){ 0 }, &drops);
+	free(drops.drop);
 	return e;
 }
 
@@ -223,6 +234,79 @@ static void back_twice_soon(void **state)
 	}
 }
 
+static bool has_drop(const struct usk_drops *d, const struct trace *x, size_t record)
+{
+	int64_t before = INT64_MIN;
+	for (size_t i = 0; i < record; i++) {
+		before = x->t[i] > before ? x->t[i] : before;
+	}
+	for (size_t i = 0; i < d->n; i++) {
+		if (d->drop[i].record == record) {
+			assert_int_equal(d->drop[i].at, 1000 + record);
+			assert_int_equal(d->drop[i].to_ns, x->t[record]);
+			assert_true(d->drop[i].from_ns <= before);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Of any size, soon after one another, to the end: each is asked for, and is an epoch once it was told. */
+static void falls_that_others_tell(void **state)
+{
+	(void)state;
+	static struct trace x;
+	size_t not_seen = 0;
+	for (uint64_t seed = 1; seed <= 100; seed++) {
+		struct usk_rng r;
+		uint64_t at[8];
+		size_t n = 1 + seed % COUNT(at), from = 10;
+		usk_rng_seed(&r, seed);
+		steady(&x, &r);
+		if (seed % 2) {
+			queues(&x, &r, 5 * MS);
+		}
+		for (size_t i = 0; i < n; i++) {
+			at[i] = from + usk_rng_below(&r, RECORDS / COUNT(at) - 40);
+			while (x.t[at[i]] - x.t[at[i] - 1] < 8 * MS) {
+				at[i]++;
+			}
+			from = at[i] + 20;
+			/* Below what came before by more than queues can do. */
+			int64_t by = x.t[at[i]] - x.t[at[i] - 1] + 20 * MS +
+				     (int64_t)usk_rng_exponential(&r, i % 2 ? 50e6 : 5e9);
+			for (size_t k = at[i]; k < RECORDS; k++) {
+				x.t[k] -= by;
+			}
+		}
+		x.n = seed % 3 ? RECORDS : at[n - 1] + 1 + seed % 5;
+		struct usk_drops drops, none;
+		struct usk_epochs alone = look_told(&x, (struct usk_told){ 0 }, &drops);
+		assert_true(drops.n <= 64);
+		for (size_t i = 0; i < n; i++) {
+			if (!has_drop(&drops, &x, at[i])) {
+				fail_msg("seed %llu: nobody asks for the fall at record %llu",
+					 (unsigned long long)seed, (unsigned long long)at[i]);
+			}
+		}
+		struct usk_epochs e = look_told(&x, (struct usk_told){ at, n }, &none);
+		if (e.n != n) {
+			fail_msg("seed %llu: %zu epochs of %zu that were told",
+				 (unsigned long long)seed, e.n, n);
+		}
+		for (size_t i = 0; i < n; i++) {
+			assert_int_equal(e.epoch[i].record, at[i]);
+			assert_int_equal(e.epoch[i].after_ns, x.t[at[i]]);
+		}
+		not_seen += n - alone.n;
+		usk_epochs_free(&alone);
+		usk_epochs_free(&e);
+		free(drops.drop);
+		free(none.drop);
+	}
+	assert_true(not_seen > 50); /* which the order of records does not tell */
+}
+
 /* Epoch by epoch, without a search: where it begins and ends, and how far it may reach. */
 static size_t only_one(const struct usk_epochs *e, int64_t t)
 {
@@ -315,6 +399,7 @@ int main(void)
 		cmocka_unit_test(back_is_seen),
 		cmocka_unit_test(back_at_the_end),
 		cmocka_unit_test(back_twice_soon),
+		cmocka_unit_test(falls_that_others_tell),
 		cmocka_unit_test(stamps_in_no_order),
 		cmocka_unit_test(the_same_falls),
 	};

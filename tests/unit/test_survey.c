@@ -25,7 +25,7 @@ static struct usk_survey survey(const struct bytes *file)
 	struct usk_survey s = { 0 };
 	struct usk_err err = { 0 };
 	if (usk_trace_open_memory(file->data, file->n, NULL, &t, &err) ||
-	    usk_survey_capture(t, USK_DEPTH_ALL, NULL, NULL, &s, &err)) {
+	    usk_survey_capture(t, USK_DEPTH_ALL, NULL, NULL, NULL, &s, &err)) {
 		fail_msg("%s", err.msg);
 	}
 	usk_trace_close(t);
