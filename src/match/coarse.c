@@ -280,13 +280,23 @@ static int64_t size_of(int64_t v)
 	return v < 0 ? -v : v;
 }
 
+/* By how much clocks run apart between the map and what lies beyond its ends, where it does not say so. */
+static double run_apart(const struct usk_coarse *c, int64_t q_ns, double rate)
+{
+	const int64_t first = c->knot[0].q_ns, last = c->knot[c->n_knots - 1].q_ns;
+	const int64_t end = q_ns < first ? first : q_ns > last ? last : q_ns;
+	return (double)((usk_i128)q_ns - end) * rate;
+}
+
 /* How far off the map each is. */
 static int64_t *all_off(const struct usk_coarse *c, const struct usk_sighting *s, size_t n)
 {
 	int64_t *r = usk_alloc(n, sizeof *r);
+	const double rate = slope_of_neighbours(c);
 	size_t hint = 0;
 	for (size_t i = 0; i < n; i++) {
-		r[i] = usk_cut(off_map_by(c, &s[i], &hint));
+		r[i] = usk_cut(off_map_by(c, &s[i], &hint) -
+			       (usk_i128)run_apart(c, s[i].q_ns, rate));
 	}
 	return r;
 }
