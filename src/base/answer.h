@@ -34,9 +34,10 @@ struct usk_iface_clock {
 	uint32_t clock;
 };
 
-/* Of a clock that has several files and was set back, the epoch in which one of them begins. */
+/* Of a clock that has several files and was set back: in one of them an epoch begins with this record. */
 struct usk_trace_begin {
 	uint32_t clock, epoch;
+	uint64_t record; /* of those that are the clock's, counted from 0 */
 };
 
 /* A file that was read, and whose clock stamped it. */
@@ -51,7 +52,9 @@ struct usk_trace_info {
 	bool truncated;
 	char **local; /* addresses that were found to be the trace's own, as text */
 	size_t n_local;
-	struct usk_trace_begin *begin; /* no row of a clock: it is not known, or 0 as for all */
+	/* Rising; record 0 is of the epoch in which the file begins. No row of a clock: it is not known, or 0 as
+	 * for all; no later row: it is known for captures alone. */
+	struct usk_trace_begin *begin;
 	size_t n_begins;
 };
 

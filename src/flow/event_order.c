@@ -235,7 +235,7 @@ void usk_event_order_begins(struct parties *p, uint32_t clock)
 	for (size_t i = 0; usk_event_order_counts(y) && i < o->n; i++) {
 		struct begins *b = &p->begins[o->rows[i].trace];
 		*USK_ADD(b->of, b->n, b->cap) =
-			(struct usk_trace_begin){ clock, (uint32_t)o->rows[i].epoch };
+			(struct usk_trace_begin){ clock, (uint32_t)o->rows[i].epoch, 0 };
 	}
 }
 

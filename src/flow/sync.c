@@ -15,14 +15,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The epoch in which one of a clock's captures begins. */
-static uint32_t first_epoch(const struct party *y, size_t part)
+static void say_begin(struct usk_trace_info *t, uint32_t clock, size_t epoch, uint64_t record)
 {
-	const struct usk_epochs *e = &y->survey.epochs;
-	uint64_t record = y->survey.n_parts ? y->survey.part[part].first : 0;
-	size_t at = 0;
-	usk_epoch_shift(e, record, &at);
-	return (uint32_t)at;
+	*USK_APPEND(t->begin, t->n_begins) =
+		(struct usk_trace_begin){ clock, (uint32_t)epoch, record };
+}
+
+/* The epochs that begin in one of a clock's captures. */
+static void say_begins(const struct party *y, size_t part, uint32_t clock, struct usk_trace_info *t)
+{
+	const struct usk_survey *s = &y->survey;
+	const struct usk_survey_part *x = s->n_parts ? &s->part[part] : NULL;
+	size_t epoch = 0;
+	while (epoch < s->epochs.n && x && x->before && !x->before[epoch]) {
+		epoch++;
+	}
+	say_begin(t, clock, epoch, 0);
+	for (; epoch < s->epochs.n && x && x->before; epoch++) {
+		const uint64_t record = x->before[epoch];
+		if (record == t->begin[t->n_begins - 1].record) {
+			t->n_begins--; /* it has no record of the one before */
+		}
+		if (record < x->records) {
+			say_begin(t, clock, epoch + 1, record);
+		}
+	}
 }
 
 /* Where one has but one trace nothing is said: it begins in epoch 0. */
@@ -53,8 +70,7 @@ static void describe_clock(const struct parties *p, size_t trace, size_t clock,
 		return;
 	}
 	if (y->survey.epochs.n) {
-		*USK_APPEND(t->begin, t->n_begins) =
-			(struct usk_trace_begin){ (uint32_t)clock, first_epoch(y, part) };
+		say_begins(y, part, (uint32_t)clock, t);
 	}
 	if (!strcmp(y->name, usk_trace_name(p->trace[trace]))) {
 		t->clock = (uint32_t)clock;

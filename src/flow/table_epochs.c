@@ -149,7 +149,8 @@ static void note_begin(struct extents *x, uint32_t clock, size_t epoch, bool cer
 	x->begun[clock] = x->table + 1;
 	struct begins *b = &x->p->begins[x->table];
 	if (certain) {
-		*USK_ADD(b->of, b->n, b->cap) = (struct usk_trace_begin){ clock, (uint32_t)epoch };
+		*USK_ADD(b->of, b->n, b->cap) =
+			(struct usk_trace_begin){ clock, (uint32_t)epoch, 0 };
 	}
 }
 

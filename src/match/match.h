@@ -315,6 +315,7 @@ struct usk_survey {
 		struct usk_drops drops;
 		uint64_t first, records; /* the first one's number in the trace; how many */
 		int64_t first_ns;	 /* its stamp */
+		uint64_t *before;	 /* usk_survey_turns(): its records before each epoch */
 	} * part;
 	size_t n_parts;
 };
@@ -335,6 +336,8 @@ enum usk_status usk_survey_capture(struct usk_trace *t, struct usk_depth depth,
 				   const struct usk_told *told,
 				   void (*progress)(void *ctx, uint64_t bytes), void *ctx,
 				   struct usk_survey *out, struct usk_err *err);
+/** Read it once more: what of each part is before where epochs begin. */
+enum usk_status usk_survey_turns(struct usk_trace *t, struct usk_survey *s, struct usk_err *err);
 /* What is kept of a sample. Zeroed at first. */
 struct usk_sampler {
 	size_t cap;

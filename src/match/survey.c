@@ -278,6 +278,32 @@ enum usk_status usk_survey_capture(struct usk_trace *t, struct usk_depth depth,
 	return USK_OK;
 }
 
+enum usk_status usk_survey_turns(struct usk_trace *t, struct usk_survey *s, struct usk_err *err)
+{
+	struct usk_record record[BATCH];
+	uint64_t *seen = usk_alloc(s->n_parts + 1, sizeof *seen), all = 0;
+	size_t epoch = 0;
+	for (size_t i = 0; i < s->n_parts; i++) {
+		free(s->part[i].before);
+		s->part[i].before = usk_alloc(s->epochs.n + 1, sizeof *s->part[i].before);
+	}
+	enum usk_status status = usk_trace_rewind(t, err);
+	for (size_t n = 1; !status && n && epoch < s->epochs.n;) {
+		status = usk_trace_records(t, record, BATCH, &n, err);
+		for (size_t i = 0; i < n; i++, all++) {
+			for (; epoch < s->epochs.n && s->epochs.epoch[epoch].record == all;
+			     epoch++) {
+				for (size_t k = 0; k < s->n_parts; k++) {
+					s->part[k].before[epoch] = seen[k];
+				}
+			}
+			seen[usk_trace_part(t, record[i].iface)]++;
+		}
+	}
+	free(seen);
+	return status;
+}
+
 size_t usk_survey_own(const struct usk_survey *mine, const struct usk_survey *other,
 		      struct usk_addr own[2], bool *guess)
 {
@@ -346,7 +372,7 @@ void usk_survey_free(struct usk_survey *s)
 {
 	for (size_t i = 0; i < s->n_parts; i++) {
 		usk_epochs_free(&s->part[i].epochs);
-		free(s->part[i].drops.drop);
+		USK_FREE(s->part[i].drops.drop, s->part[i].before);
 	}
 	USK_FREE(s->sample, s->way, s->part, s->drops.drop);
 	usk_epochs_free(&s->epochs);

@@ -306,7 +306,9 @@ static const struct usk_field interface_fields[] = {
 static const struct usk_field begin_fields[] = {
 	{ "clock", FIELD_CLOCK, AT(usk_trace_begin, clock), .help = "A clock that stamped it." },
 	{ "epoch", FIELD_SMALL, AT(usk_trace_begin, epoch),
-	  .help = "The epoch of its first stamp in it." },
+	  .help = "The epoch of its first stamp in it, or one that begins later in it." },
+	{ "record", FIELD_COUNT, FIELD_MAY_MISS | FIELD_OMIT, AT(usk_trace_begin, record),
+	  .help = "That begins with this record of the clock in it, counted from 0." },
 	{ .key = NULL },
 };
 
@@ -328,7 +330,8 @@ static const struct usk_field trace_fields[] = {
 	  .help = "Interfaces that have clocks of their own (--clock-of)." },
 	{ "begins", .flags = FIELD_MAY_MISS | FIELD_OMIT,
 	  ROWS(usk_trace_info, begin, n_begins, begin_fields),
-	  .help = "Where clocks that were set back, and have several files, begin in it." },
+	  .help = "Which epochs of clocks that were set back, and have several files, begin in "
+		  "it." },
 	{ .key = NULL },
 };
 

@@ -35,12 +35,21 @@ struct course {
 	int64_t highest;
 };
 
+/* The answer has one begin there. */
+struct begin {
+	size_t epoch;
+	uint64_t record;
+};
+
 struct usk_replay {
 	char *name;
 	struct usk_map **map; /* by epoch; NULL: nothing ties it */
 	struct turn *turn;    /* turn[i] leads from epoch i to i + 1 */
 	size_t n_epochs;
-	bool begun, known;  /* known: the answer says in which epoch */
+	bool begun, known;   /* known: the answer says in which epoch */
+	struct begin *later; /* those that begin later in the trace, as far as the answer says */
+	size_t n_later, at;
+	uint64_t record;    /* that comes next */
 	bool several;	    /* traces are of this clock, or may be */
 	struct course is;   /* what is written */
 	struct course *may; /* those that it may be, too */
@@ -61,18 +70,26 @@ bool usk_in_several(const struct usk_clocks *c, uint32_t clock)
 	return n > 1;
 }
 
-/* The epoch in which the trace begins, if the answer says that. */
-static bool begin_of(const struct usk_clocks *c, const char *path, uint32_t clock, size_t *epoch)
+/* The epochs that begin in the trace, as far as the answer says that. */
+static void take_begins(struct usk_replay *r, const struct usk_clocks *c, const char *path,
+			uint32_t clock)
 {
 	const struct usk_trace_info *t = path ? usk_clocks_trace(c, path, USK_NO_CLOCK) : NULL;
+	struct begin last = { 0, 0 };
 	for (size_t i = 0; t && i < t->n_begins; i++) {
 		const struct usk_trace_begin *x = &t->begin[i];
-		if (x->clock == clock && x->epoch <= c->clock[clock].n_set_backs) {
-			*epoch = x->epoch;
-			return true;
+		if (x->clock != clock || x->epoch > c->clock[clock].n_set_backs) {
+			continue;
+		}
+		const struct begin next = { x->epoch, x->record };
+		if (!r->known && !x->record) {
+			r->known = true;
+			r->is.epoch = x->epoch;
+			last = next;
+		} else if (r->known && next.epoch > last.epoch && next.record > last.record) {
+			*USK_APPEND(r->later, r->n_later) = last = next;
 		}
 	}
-	return false;
 }
 
 struct usk_replay *usk_replay_new(const struct usk_clocks *c, uint32_t number, const char *path)
@@ -87,7 +104,7 @@ struct usk_replay *usk_replay_new(const struct usk_clocks *c, uint32_t number, c
 		r->turn[i] = (struct turn){ x->from_ns - half, half, x->from_ns, x->to_ns };
 	}
 	r->several = usk_in_several(c, number);
-	r->known = begin_of(c, path, number, &r->is.epoch);
+	take_begins(r, c, path, number);
 	r->n_epochs = 1 + clock->n_set_backs;
 	r->map = usk_alloc(r->n_epochs, sizeof(struct usk_map *));
 	r->name = usk_strdup(clock->name ? clock->name : "");
@@ -198,9 +215,30 @@ static bool turns(const struct usk_replay *r, struct course *c, int64_t t)
 	return false;
 }
 
+/* The same of what is written: the answer says with which record, unless the trace is another one now. What
+ * turns comes once more. */
+static bool turns_here(struct usk_replay *r, int64_t t)
+{
+	const struct begin *later = r->at < r->n_later ? &r->later[r->at] : NULL;
+	const bool here = later && r->record == later->record;
+	bool next = false;
+	if (here && t < r->is.highest) {
+		r->is = (struct course){ later->epoch, t };
+		r->at++;
+		next = true;
+	} else if (here || !later) {
+		r->n_later = r->at;
+		next = turns(r, &r->is, t);
+	} else if (t > r->is.highest) {
+		r->is.highest = t;
+	}
+	r->record += !next;
+	return next;
+}
+
 static bool goes_on(struct usk_replay *r, int64_t t)
 {
-	const bool next = turns(r, &r->is, t);
+	const bool next = turns_here(r, t);
 	size_t left = 0;
 	for (size_t i = 0; i < r->n_may; i++) {
 		struct course c = r->may[i];

@@ -70,7 +70,7 @@ class Case:
         names = ["a", "b", "c", "d", "e", "f"][: rng.choice([2, 2, 3, 4, 6])]
         stepped = set(rng.sample(names, rng.choice([0, 1, 1, 1, 1, 1 if len(names) == 2 else 2])))
         self.form = rng.choice(self.FORMS)
-        records = self.form in ("captures", "interfaces", "events")
+        records = self.form in ("captures", "interfaces")
         self.clocks = {n: Clock(rng, n, self.span, steps(rng, self.span, self.delay, records) if n in stepped else []) for n in names}
         self.reference = rng.choice([n for n in names if n not in stepped])
         self.moments = sorted(t for c in self.clocks.values() for t, _ in c.steps)
@@ -88,10 +88,11 @@ class Case:
         # By sending or by receipt, each row for itself.
         self.rows.sort(key=lambda r: r[rng.choice([0, 3])])
         for c in self.clocks.values():
-            # Order shows only what a few stamps fall together with, and not right after a step forward.
-            few = 0 if records else 24 * self.span // max(1, sum(c.name in r[1:3] for r in self.rows))
-            c.steps = [(t, by) for t, by in c.steps if by > 0 or -by >= few]
-            c.steps = [s for i, s in enumerate(c.steps) if not i or s[0] - c.steps[i - 1][0] >= few]
+            # Order of rows shows only what a few stamps fall together with, and not right after a step forward; messages only
+            # what no wander takes their clocks apart by.
+            few = 24 * self.span // max(1, sum(c.name in r[1:3] for r in self.rows))
+            c.steps = [(t, by) for t, by in c.steps if abs(by) >= few // 50_000 and (records or by > 0 or -by >= few)]
+            c.steps = [s for i, s in enumerate(c.steps) if not i or records or s[0] - c.steps[i - 1][0] >= few]
         self.truth = {}  # of a file: [(clock, what it showed, true time)] in the order of its records
 
     def waits(self, to, t):
