@@ -288,7 +288,8 @@ enum usk_status usk_survey_turns(struct usk_trace *t, struct usk_survey *s, stru
 		s->part[i].before = usk_alloc(s->epochs.n + 1, sizeof *s->part[i].before);
 	}
 	enum usk_status status = usk_trace_rewind(t, err);
-	for (size_t n = 1; !status && n && epoch < s->epochs.n;) {
+	/* To its end, where it tells how much it has. */
+	for (size_t n = 1; !status && n;) {
 		status = usk_trace_records(t, record, BATCH, &n, err);
 		for (size_t i = 0; i < n; i++, all++) {
 			for (; epoch < s->epochs.n && s->epochs.epoch[epoch].record == all;
