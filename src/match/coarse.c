@@ -280,23 +280,13 @@ static int64_t size_of(int64_t v)
 	return v < 0 ? -v : v;
 }
 
-/* By how much clocks run apart between the map and what lies beyond its ends, where it does not say so. */
-static double run_apart(const struct usk_coarse *c, int64_t q_ns, double rate)
-{
-	const int64_t first = c->knot[0].q_ns, last = c->knot[c->n_knots - 1].q_ns;
-	const int64_t end = q_ns < first ? first : q_ns > last ? last : q_ns;
-	return (double)((usk_i128)q_ns - end) * rate;
-}
-
 /* How far off the map each is. */
 static int64_t *all_off(const struct usk_coarse *c, const struct usk_sighting *s, size_t n)
 {
 	int64_t *r = usk_alloc(n, sizeof *r);
-	const double rate = slope_of_neighbours(c);
 	size_t hint = 0;
 	for (size_t i = 0; i < n; i++) {
-		r[i] = usk_cut(off_map_by(c, &s[i], &hint) -
-			       (usk_i128)run_apart(c, s[i].q_ns, rate));
+		r[i] = usk_cut(off_map_by(c, &s[i], &hint));
 	}
 	return r;
 }
@@ -307,14 +297,36 @@ static int64_t unusual(int64_t middle_ns)
 	return middle_ns < MOST_OFF_NS ? 8 * middle_ns + 1000000 : MOST_OFF_NS;
 }
 
-/* The end of the sightings from i on that agree with it, unlike wrong joins. */
-static size_t run_of(const int64_t *r, size_t n, size_t i, int64_t usual)
+/* The median slope from one to the next, of some: a few steps do not move it either. */
+static double slope_of_sightings(const struct usk_sighting *s, size_t n)
 {
-	size_t end = i + 1;
-	while (end < n && (usk_i128)r[end] - r[i] <= usual && (usk_i128)r[i] - r[end] <= usual) {
-		end++;
+	double slope[SLOPES];
+	size_t m = 0;
+	for (size_t i = 1; i < n; i += n / SLOPES + 1) {
+		const double run = (double)((usk_i128)s[i].q_ns - s[i - 1].q_ns);
+		const double rise = (double)((usk_i128)offset_of(&s[i]) - offset_of(&s[i - 1]));
+		if (run > 0) {
+			slope[m++] = rise / run;
+		}
 	}
-	return end;
+	qsort(slope, m, sizeof *slope, usk_by_double);
+	return m ? slope[m / 2] : 0;
+}
+
+/* The end of the sightings from i on that are unusually far off, and of which each agrees with the next, unlike
+ * wrong joins: as far apart as clocks run apart at that rate, whatever the map says there. */
+static size_t run_of(const struct usk_sighting *s, const int64_t *r, size_t n, size_t i,
+		     double rate, int64_t usual)
+{
+	for (i++; i < n && size_of(r[i]) > usual; i++) {
+		const double run = (double)((usk_i128)s[i].q_ns - s[i - 1].q_ns);
+		const double rise =
+			(double)((usk_i128)offset_of(&s[i]) - offset_of(&s[i - 1])) - run * rate;
+		if (rise > (double)usual || -rise > (double)usual) {
+			break;
+		}
+	}
+	return i;
 }
 
 /* How far off the map runs are: 0 if none are unusually far; those that are beyond 1 s do not count. */
@@ -322,11 +334,12 @@ static int64_t off_map(const struct usk_coarse *c, const struct usk_sighting *s,
 		       int64_t middle_ns)
 {
 	int64_t *r = all_off(c, s, n), most = 0, usual = unusual(middle_ns);
+	const double rate = slope_of_sightings(s, n);
 	for (size_t i = 0, end; i < n; i = end) {
 		end = i + 1;
 		int64_t off = size_of(r[i]);
 		if (off > usual && off <= MOST_OFF_NS) {
-			end = run_of(r, n, i, usual);
+			end = run_of(s, r, n, i, rate, usual);
 			most = end - i >= LEAST_RUN && off > most ? off : most;
 		}
 	}
@@ -367,11 +380,12 @@ static bool follow_runs(struct usk_coarse *c, const struct usk_sighting *s, size
 			int64_t middle_ns)
 {
 	int64_t *r = all_off(c, s, n), usual = unusual(middle_ns);
+	const double rate = slope_of_sightings(s, n);
 	bool any = false;
 	for (size_t i = 0, end; i < n; i = end) {
 		end = i + 1;
 		if (size_of(r[i]) > MOST_OFF_NS && size_of(r[i]) > usual) {
-			end = run_of(r, n, i, usual);
+			end = run_of(s, r, n, i, rate, usual);
 			bool run = end - i >= LEAST_RUN;
 			if (run) {
 				follow(c, s, n, i, end);
