@@ -3,6 +3,7 @@
 #include "base/index.h"
 #include "base/pack.h"
 #include "found.h"
+#include "read/part.h"
 #include "read/read.h"
 
 #include <stdlib.h>
@@ -22,21 +23,31 @@ static uint64_t mixed(uint64_t sum, uint64_t value)
 	return usk_mix(sum ^ value) + 1;
 }
 
+enum { PACKET_WORDS = 8 };
+
+static void words_of(const struct usk_packet *p, uint64_t *out)
+{
+	out[0] = p->key;
+	out[1] = p->src.hi ^ p->src.lo << 1;
+	out[2] = p->dst.hi ^ p->dst.lo << 1;
+	out[3] = (uint64_t)p->sport << 48 | (uint64_t)p->dport << 32 | p->bytes;
+	out[4] = (uint64_t)p->proto << 24 | (uint64_t)p->flags << 16 | (uint64_t)p->ttl << 8 |
+		 p->side;
+	out[5] = (uint64_t)p->seq << 32 | p->ack;
+	out[6] = (uint64_t)p->tsval << 32 | p->tsecr;
+	out[7] = (uint64_t)p->ip_id << 32 | (uint64_t)p->window << 8 | p->has;
+}
+
 void fuzz_found_packet(const struct usk_packet *p)
 {
 	fuzz_found(p != NULL);
-	if (!p) {
-		return;
+	if (p) {
+		uint64_t word[PACKET_WORDS];
+		words_of(p, word);
+		for (size_t i = 0; i < COUNT(word); i++) {
+			fuzz_found(word[i]);
+		}
 	}
-	fuzz_found(p->key);
-	fuzz_found(p->src.hi ^ p->src.lo << 1);
-	fuzz_found(p->dst.hi ^ p->dst.lo << 1);
-	fuzz_found((uint64_t)p->sport << 48 | (uint64_t)p->dport << 32 | p->bytes);
-	fuzz_found((uint64_t)p->proto << 24 | (uint64_t)p->flags << 16 | (uint64_t)p->ttl << 8 |
-		   p->side);
-	fuzz_found((uint64_t)p->seq << 32 | p->ack);
-	fuzz_found((uint64_t)p->tsval << 32 | p->tsecr);
-	fuzz_found((uint64_t)p->ip_id << 32 | (uint64_t)p->window << 8 | p->has);
 }
 
 static bool read_records(struct usk_trace *t, size_t size, size_t batch, struct usk_depth depth,
@@ -100,6 +111,33 @@ static bool read_messages(struct usk_trace *t, size_t batch, uint64_t *sum)
 		}
 	}
 	return !status;
+}
+
+/* Of what may lack bytes that no packet is told by. */
+static uint64_t read_packets(struct usk_trace *t, struct usk_depth depth)
+{
+	struct usk_record r[BATCH];
+	uint64_t sum = 0, word[PACKET_WORDS];
+	for (size_t n = 1; n;) {
+		demand(!usk_trace_records(t, r, BATCH, &n, NULL));
+		size_t n_ifaces;
+		const struct usk_iface *iface = usk_trace_ifaces(t, &n_ifaces);
+		for (size_t i = 0; i < n; i++) {
+			struct usk_packet p;
+			struct usk_counts left_out = { 0 };
+			sum = mixed(sum, (uint64_t)r[i].time_ns ^ r[i].length);
+			sum = mixed(sum, (uint64_t)r[i].iface << 8 | r[i].side);
+			bool is = usk_packet_decode(&r[i], iface[r[i].iface].link_type, depth, &p,
+						    &left_out);
+			if (is) {
+				words_of(&p, word);
+			}
+			for (size_t k = 0; k < COUNT(word) && is; k++) {
+				sum = mixed(sum, word[k]);
+			}
+		}
+	}
+	return sum;
 }
 
 static bool read_events(struct usk_trace *t, size_t batch, uint64_t *sum)
@@ -224,6 +262,48 @@ void fuzz_opened(struct usk_trace *t, size_t size)
 	}
 }
 
+struct part {
+	uint8_t *data;
+	size_t n;
+};
+
+static void put(void *ctx, const void *data, size_t n)
+{
+	struct part *p = ctx;
+	p->data = usk_grow(p->data, p->n + n + 1, 1);
+	if (n) {
+		memcpy(p->data + p->n, data, n);
+	}
+	p->n += n;
+}
+
+/* Whoever reads a trace's part gets what the trace itself gives. */
+static void part_of(struct usk_trace *t)
+{
+	struct part part = { NULL, 0 };
+	const struct usk_part_sink sink = { put, &part };
+	struct usk_err err = { 0 };
+	struct usk_trace *again;
+	if (usk_part_write(t, true, &sink, &err)) {
+		fuzz_found(err.at);
+		free(part.data);
+		return;
+	}
+	fuzz_found_bytes(part.data, part.n);
+	demand(!usk_part_open_memory(part.data, part.n, NULL, &again, &err));
+	demand(!usk_trace_rewind(t, &err));
+	if (usk_trace_class(t) == USK_TRACE_CAPTURE) {
+		struct usk_depth depth = { 64, 0 };
+		bool known = !usk_trace_depth(t, &depth, &err);
+		demand(!usk_trace_rewind(t, &err));
+		demand(!known || read_packets(t, depth) == read_packets(again, depth));
+	} else {
+		demand(read_all(t, 0, BATCH) == read_all(again, 0, BATCH));
+	}
+	usk_trace_close(again);
+	free(part.data);
+}
+
 bool fuzz_trace(const uint8_t *data, size_t size, const char *kind)
 {
 	static const char *const rate[] = { "tick=1193182" };
@@ -238,6 +318,7 @@ bool fuzz_trace(const uint8_t *data, size_t size, const char *kind)
 	bool mine = !kind || !strcmp(usk_trace_kind(t), kind);
 	if (mine) {
 		fuzz_opened(t, usk_packing_of(data, size) == USK_PLAIN ? size : 0);
+		part_of(t);
 	}
 	usk_trace_close(t);
 	return mine;

@@ -9,7 +9,7 @@
 
 /**
  * What is refused has a sentence; what is read lies within the input and within the range of
- * times; and reading again after a rewind gives the same, in batches of any size. kind: the reader
+ * times; reading again after a rewind gives the same, in batches of any size, and so does its part. kind: the reader
  * that must have taken it, else nothing is looked at: false; NULL: any.
  */
 bool fuzz_trace(const uint8_t *data, size_t size, const char *kind);
