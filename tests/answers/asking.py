@@ -328,8 +328,8 @@ def plan(a):
 def join(a):
 	traces, said = a.given.traces, a.told(RULES)
 	for number, some in enumerate([traces[:1], traces[1:]] if len(traces) > 1 and a.draw.random() < 0.7 else [traces]):
-		subprocess.run([a.unskew, 'part', '-q', *some, *said, '-o', f'part{number}'], capture_output=True, check=False)
-	parts = sorted(p for p in os.listdir('.') if p.startswith('part'))
+		a.ask(f'join.{number}', 'part', '-q', *some, *said, '-o', f'join.{number}/part{number}')
+	parts = [f'join.{number}/part{number}' for number in (0, 1) if os.path.isdir(f'join.{number}/part{number}')]
 	a.ask('join', 'join', *parts, *a.told(ALL - RULES - {'clock-log', 'clock-of'}), '--json')
 
 
@@ -371,9 +371,10 @@ def reduced(a):
 
 def audit(a):
 	draw, n, claims = a.draw, 0, ['--claims', 'claims.csv']
+	between = random.Random(f'{a.key} between').random() < 0.3
 	with open('claims.csv', 'w', newline='', encoding='utf-8') as f:
 		out = csv.writer(f)
-		out.writerow(['clock', 'time_ns', 'offset_ns', 'error_ns'])
+		out.writerow(['clock', 'time_ns', *(['earliest_ns', 'latest_ns'] if between else ['offset_ns', 'error_ns'])])
 		for clock, knots in a.knots():
 			sure = [k for k in knots if k['offset_ns'] is not None]
 			if draw.random() < 0.3 and len(sure) > 1 and int(sure[0]['local_ns']) > 10**17 and not set(clock) & set('/='):
@@ -383,7 +384,9 @@ def audit(a):
 			for k in draw.sample(sure, min(len(sure), 4)):
 				error = int(10 ** draw.uniform(3, 6))
 				off = draw.randrange(-error, error + 1) if draw.random() < 0.8 else draw.randrange(-10**7, 10**7)
-				out.writerow([clock, k['local_ns'], int(k['offset_ns']) + off, error])
+				at = int(k['offset_ns']) + off
+				true = int(k['local_ns']) + at
+				out.writerow([clock, k['local_ns'], *([true - error, true + error // 3] if between else [at, error])])
 				n += 1
 	if n:
 		a.ask('audit', 'audit', *claims, *a.given.traces, *a.told(MATCH), *draw.choice([[], ['--json'], ['--max-skew-ppm', '20']]))

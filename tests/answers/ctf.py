@@ -33,6 +33,8 @@ def packets(draw, text):
 
 
 class Machine:
+	metadata = METADATA
+
 	def __init__(self, draw, name):
 		self.name, self.hz = name, draw.choice([10**9, 10**9, 24_000_000, 2_400_000_000])
 		self.seconds, self.part = 1_700_000_000 + draw.randrange(-5, 5), draw.randrange(self.hz)
@@ -47,7 +49,7 @@ class Machine:
 
 	def write(self, draw):
 		os.mkdir(self.name)
-		text = (METADATA % (self.name, self.hz, self.seconds, self.part)).encode()
+		text = (self.metadata % (self.name, self.hz, self.seconds, self.part)).encode()
 		with open(f'{self.name}/metadata', 'wb') as f:
 			f.write(packets(draw, text) if draw.random() < 0.4 else text)
 		for cpu, events in enumerate(self.events):
@@ -78,3 +80,21 @@ def write(draw):
 	for m in machines:
 		m.write(draw)
 	return [m.name for m in machines], ['--send', 'app:tx{to,number}', '--recv', 'app:rx{me,number}']
+
+
+def as_session(draw, name):
+	"""A trace's streams as traces of their own, where LTTng puts those of its domains; and what belongs to none."""
+	os.rename(name, 'whole')
+	places = draw.sample(['kernel', 'ust/uid/1000/64-bit', 'ust/pid/app-7-20261128', 'archives/0-1/ust/uid/1000/64-bit'], 2)
+	places += draw.sample(['a/b/c/d/e/f/g', 'a/b/c/d/e/f/g/h', '.hidden/kernel'], draw.choice([0, 0, 1]))
+	for number, place in enumerate(places):
+		os.makedirs(f'{name}/{place}')
+		with open('whole/metadata', 'rb') as f, open(f'{name}/{place}/metadata', 'wb') as copy:
+			copy.write(f.read())
+		if number < 2:
+			os.rename(f'whole/stream_{number}', f'{name}/{place}/stream_{number}')
+	if draw.random() < 0.15:
+		with open(f'{name}/notes.txt', 'w', encoding='utf-8') as f:
+			f.write('of a person\n')
+	os.unlink('whole/metadata')
+	os.rmdir('whole')

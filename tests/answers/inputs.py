@@ -22,12 +22,17 @@ import ctf_fields
 import damage
 import epochs
 import forms
+import forwarded
 import interfaces
+import kernel
+import lengthy
 import logged
 import looped
 import otf2
 import profiles_out
 import readings
+import rotated
+import rotated_others
 import row_order
 import rows_of
 import second
@@ -39,6 +44,7 @@ import spoiled
 import tiny
 import trace_dat
 import trace_dat_true
+import two_clients
 
 DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'golden', 'data')
 
@@ -106,6 +112,12 @@ def of_looped(seed, _):
 	w.write('t.csv')
 	straight = seed % 3 == 0
 	return Input(['t.csv'], ['--model', 'linear'] if straight else [], sorted(w.spans), w.spans, least=w.least, asked=[[], ['audit']][seed % 2] + ['proof'] * straight)
+
+
+def of_lengthy(seed, _):
+	w, each = (lengthy.bent if seed % 2 else lengthy.row)(random.Random(f'lengthy {seed}'))
+	w.write('t.csv', each)
+	return Input(['t.csv'], ['--model', 'linear'] if seed % 4 == 1 else [], sorted(w.spans), w.spans, least=w.least)
 
 
 def of_interfaces(seed, unskew):
@@ -252,7 +264,37 @@ def of_exchanges(seed, unskew):
 	return Input(['exchanges.csv'], clocks=sorted(spans), spans=spans, least=least)
 
 
+# ---- traces in several files
+
+
+def in_files(case):
+	"""Of clocks that were set back, cut in time, or by interfaces; not as long as those that are held against the truth."""
+	case.rows = case.rows[::max(1, len(case.rows) // 240)]
+	traces, said = case.write()
+	spans = spans_of((name, ns) for rows in case.truth.values() for name, ns, _ in rows)
+	kind = {'captures': 'captures', 'interfaces': 'captures', 'messages': 'messages', 'events': 'messages', 'mixed': 'spans', 'ctf': 'ctf',
+		'tracecmd': 'dat', 'collectives': 'collectives'}.get(case.form, 'spans')
+	return Input(traces, said, sorted(spans), spans, kind, case.reference if kind == 'messages' or len(traces) % 2 else None)
+
+
+def of_rotated(seed, _):
+	return in_files(rotated.Case(seed))
+
+
+def of_rotated_others(seed, _):
+	return in_files(rotated_others.Case(seed))
+
+
 # ---- captures
+
+
+def of_clients(seed, _):
+	"""Datagrams of two clients, or of one before and after NAT."""
+	case = two_clients.Case(seed)
+	for name, frames in zip(('a.pcap', 'b.pcap'), case.frames):
+		two_clients.write(name, frames)
+	spans = {name: (min(ns for ns, _ in frames), max(ns for ns, _ in frames)) for name, frames in zip('ab', case.frames) if frames}
+	return Input(['a.pcap', 'b.pcap'], [], ['a', 'b'], spans, 'captures')
 
 
 def of_captures(seed, unskew):
@@ -273,6 +315,17 @@ def of_captures(seed, unskew):
 		traces.append('idle.pcap')
 	said += simulated.maybe(draw, 0.08, '--readings', 'all')
 	return Input(traces, said, names, spans, 'captures')
+
+
+def of_forwarded(seed, unskew):
+	"""A machine and its next hop; and whom it talks with, now and then."""
+	draw = random.Random(f'forwarded {seed}')
+	names, _, _, spans = simulated.captures(unskew, draw, seed, ['pcap'])
+	where = [f'in/{name}.pcap' for name in names]
+	if not forwarded.write(draw, where[0], 'hop.pcap'):
+		return Input(where, [], names, spans, 'captures')
+	keep = draw.choice([1, 1, 2])
+	return Input([*where[:keep], 'hop.pcap'], [], [*names[:keep], 'hop'], {n: spans[n] for n in names[:keep]}, 'captures')
 
 
 def in_parts(draw, name, path):
@@ -445,6 +498,20 @@ def of_ctf(seed, _):
 	return Input(names, said, names, kind='ctf', asked=['reduced'])
 
 
+def of_sessions(seed, _):
+	"""Folders of several traces."""
+	draw = random.Random(f'sessions {seed}')
+	names, said = ctf.write(draw)
+	for name in draw.sample(names, draw.choice([1, 2])):
+		ctf.as_session(draw, name)
+	return Input(names, said, names, kind='ctf', asked=['timeline'] if seed % 2 else [])
+
+
+def of_kernel(seed, _):
+	names, said = kernel.write(random.Random(f'kernel {seed}'))
+	return Input(names, said, names, kind='ctf', asked=['timeline'])
+
+
 def of_ctf_fields(seed, _):
 	"""A trace with fields of all classes, whose clock a table knows."""
 	draw = random.Random(f'fields {seed}')
@@ -493,4 +560,11 @@ INPUTS = {
 	'broken': (of_broken, ['yajl']),
 	'tiny': (of_tiny, []),
 	'altered': (of_altered, []),
+	'rotated': (of_rotated, []),
+	'rotated_others': (of_rotated_others, ['yajl', 'babeltrace2', 'libtracecmd']),
+	'clients': (of_clients, []),
+	'forwarded': (of_forwarded, []),
+	'lengthy': (of_lengthy, []),
+	'sessions': (of_sessions, ['babeltrace2']),
+	'kernel': (of_kernel, ['babeltrace2']),
 }
