@@ -51,8 +51,9 @@ struct fall {
 	int64_t size;
 	uint64_t at;
 	uint32_t line;
-	bool back; /* the clock was set back */
-	bool open; /* nobody knows yet */
+	bool back;     /* the clock was set back, */
+	bool told_now; /* as packets tell */
+	bool open;     /* nobody knows yet */
 	const struct usk_drop *drop;
 	struct usk_told *told;
 };
@@ -306,6 +307,11 @@ static size_t left_by(struct falls *x)
 static void insert(struct usk_told *told, uint64_t record)
 {
 	size_t at = told->n;
+	for (size_t i = 0; i < told->n; i++) {
+		if (told->record[i] == record) {
+			return;
+		}
+	}
 	*USK_APPEND(told->record, told->n) = record;
 	for (; at && told->record[at - 1] > record; at--) {
 		told->record[at] = told->record[at - 1];
@@ -315,8 +321,23 @@ static void insert(struct usk_told *told, uint64_t record)
 
 static void tell(struct fall *f)
 {
-	f->back = true;
-	insert(f->told, f->drop->record);
+	f->back = f->told_now = true;
+}
+
+/* What the order of records told by itself is told with what it did not: it may not, once that is. */
+static void take_told(struct falls *x)
+{
+	bool *any = usk_alloc(x->n_lines + 1, sizeof *any);
+	for (size_t i = 0; i < x->n; i++) {
+		any[x->fall[i].line] |= x->fall[i].told_now;
+	}
+	for (size_t i = 0; i < x->n; i++) {
+		struct fall *f = &x->fall[i];
+		if (f->back && any[f->line]) {
+			insert(f->told, f->drop->record);
+		}
+	}
+	free(any);
 }
 
 /* Falls that two machines tell of by themselves are taken out of what is asked. */
@@ -406,6 +427,7 @@ bool usk_falls_tell(struct parties *p, bool parts, bool *those)
 	if (tell_by_votes(&x)) {
 		tell_together(&x);
 	}
+	take_told(&x);
 	for (size_t i = 0; i < p->n; i++) {
 		those[i] = n_told(&p->party[i]) > before[i];
 		any = any || those[i];
