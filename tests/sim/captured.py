@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""captured.py UNSKEW [--count N] [--seed S] [--jobs J]: captures of networks that do everything at once, against truth.
+
+In    nothing: what `unskew simulate` is asked for is drawn, stacks, networks, links and clocks that are set now and then
+Out   cases in which a band excludes the truth, though the answer names every step, or one that messages show is not named
+Why   campaigns judge messages; captures have to be matched first, where clocks are set and records are late
+Not   how clocks wander, and what captures lack (campaign.c); the draws, which are those of tests/answers
+
+Steps of less than 20 ms may lie within what packets are under way for, and of those in one bracket the answer assumes that they go one
+way. A case is made by its seed alone; --keep FOLDER writes those that fail.
+"""
+import bisect
+import json
+import multiprocessing
+import os
+import random
+import sys
+
+sys.dont_write_bytecode = True  # the source tree stays as it is
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'answers'))
+
+import simulated
+from asked import in_folder, options, run
+
+# Clocks run at constant rates, and captures begin with them, so that every moment of the truth is one of the answer.
+WITHOUT = ('--wander-ppb', '--flicker-ppb', '--temperature-ppm', '--temperature-period', '--poll', '--slew-ppm', '--late', '--suspend')
+PLENTY = 8  # times as many packets: some before and behind each step
+SMALL = 20_000_000
+
+
+def simulate(unskew, *words, real=simulated.run):
+	pairs, i = [], 0
+	while i < len(words):
+		n = 2 if i + 1 < len(words) and not words[i + 1].startswith('--') else 1
+		pairs.append(words[i:i + n])
+		i += n
+	kept = [p for p in pairs if p[0] not in WITHOUT]
+	real(unskew, *(w for p in kept for w in ((p[0], str(PLENTY * float(p[1]))) if p[0] == '--rate' else p)))
+
+
+def around(truth, name, when):
+	"""What a clock shows before and after a moment."""
+	i = max(0, bisect.bisect_right(truth['true_ns'], when) - 1)
+	shown = truth['clock_ns'][name]
+	return shown[i], shown[min(i + 1, len(shown) - 1)]
+
+
+def brackets(truth, answer, step):
+	"""Those of the answer in which a step may be, not only a rate that changes: [(clock, jump)]."""
+	out = []
+	for e in answer['clocks']:
+		before, after = around(truth, e['name'], step['true_ns'])
+		for j in e['jumps']:
+			begin, end = int(j['after_local_ns']), int(j['before_local_ns'])
+			back = j.get('epoch', 0) != j.get('end_epoch', 0)
+			within = begin <= before and after <= end if back else begin <= after and before <= end
+			if j['kind'] == 'jump' and step['clock'] in (j['of'], j.get('or')) and within:
+				out.append((e['name'], j))
+	return out
+
+
+def is_assumed(truth, answer):
+	"""Does the answer name every step, and in no bracket some that go opposite ways? A large one that it does not name is no excuse."""
+	ways = {}
+	for step in truth['jumps']:
+		named = brackets(truth, answer, step)
+		if not named and abs(step['size_ns']) < SMALL:
+			return False
+		for name, j in named:
+			ways.setdefault((name, id(j)), set()).add((step['size_ns'] > 0) == (step['clock'] == name))
+	return all(len(w) == 1 for w in ways.values())
+
+
+def judge(unskew, seed):
+	draw = random.Random(f'captured {seed}')
+	try:
+		names, ending, _, _ = simulated.captures(unskew, draw, seed)
+	except AssertionError:  # no clock shows less than 0
+		return '', 0, True
+	traces = [p for p in (f'in/{n}.{ending}' for n in names) if os.path.exists(p)]
+	r = run(unskew, 'sync', *traces, '--truth', 'in/truth.json', '-o', 'clocks.json', '--force')
+	if r.returncode not in (0, 3):
+		raise AssertionError(f'refused: {r.stderr.strip()[:200]}')
+	said = [line for line in r.stdout.splitlines() if line.startswith('Truth:')]
+	with open('in/truth.json', encoding='utf-8') as f, open('clocks.json', encoding='utf-8') as g:
+		truth, answer = json.load(f), json.load(g)
+	truth['true_ns'] = [int(t) for t in truth['true_ns']]
+	truth['clock_ns'] = {n: [int(t) for t in row] for n, row in truth['clock_ns'].items()}
+	truth['jumps'] = [{'clock': j['clock'], 'true_ns': int(j['true_ns']), 'size_ns': int(j['size_ns'])} for j in truth['jumps']]
+	held, assumed = sum('holds the truth' in line for line in said), is_assumed(truth, answer)
+	if assumed and any('MISSES' in line for line in said):
+		raise AssertionError(' '.join(line for line in said if 'MISSES' in line))
+	return '', held, not assumed
+
+
+def trial(args):
+	unskew, keep, seed = args
+	return seed, *in_folder(judge, unskew, seed, keep and os.path.join(keep, str(seed)), (0, False))
+
+
+def main():
+	o = options(60)
+	simulated.run = simulate
+	failed, held, other = 0, 0, 0
+	with multiprocessing.Pool(o.jobs) as pool:
+		for seed, why, n, not_assumed in pool.imap(trial, ((o.unskew, o.keep, s) for s in range(o.seed, o.seed + o.count))):
+			failed, held, other = failed + bool(why), held + n, other + not_assumed
+			if why:
+				print(f'seed {seed}: {why}', flush=True)
+	print(f'seeds {o.seed} to {o.seed + o.count - 1}: {failed} failed; the bands of {held} clocks hold the truth throughout, '
+		f'{other} cases are other than their answers assume')
+	return failed > 0 or held < o.count // 2 or other > 2 + o.count // 2
+
+
+if __name__ == '__main__':
+	sys.exit(main())
