@@ -8,23 +8,21 @@
  *       at the end of a file, within another fall, where falls repeat
  * Not   falls that the order of records tells by itself (match/epochs.c), the order of files (arrange.c)
  *
- * Of two packets that came one after the other by another machine's records and stamps, the one behind the fall
- * was recorded late if it came there first, and the clock was set back if it came there second: the majority
- * tells. Where nobody saw packets of both sides of a fall all clocks may tell together. Stamps of late records
- * are right, and through those of a clock that was set back no order of time goes (match/lamport.c). Who
- * sent a packet is not known; but of two that follow each other in the two directions of a conversation, in the same
- * order at both machines, the first passed each machine before the second one passed the other, whatever ways
- * were: as if each had sent a message then. So a fall is believed if there is more of an order with it than
- * without. Larger ones are asked for first, as smaller ones lie within them.
+ * Stamps of late records are right, and through those of a clock that was set back no order of time goes
+ * (match/lamport.c). Often addresses tell who sent a packet. Where they do not, of two that follow each other in the
+ * two directions of a conversation, in the same order at both machines, the first passed each machine before the
+ * second one passed the other, whatever ways were: as if each had sent a message then. So a fall is believed if there is more of
+ * an order with it than without. Larger ones are asked for first, as smaller ones lie within them; in the end each
+ * is asked whether there is less of one without it.
  */
 #include "flow/met.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ENOUGH: so many sends and receipts more have an order, as some packets that look alike are others. NEAR: so many
- * packets before and behind a fall are asked. */
-enum { ENOUGH = 8, NEAR = 128 };
+/* ENOUGH: so many sends and receipts more have an order, as some packets that look alike are others. MOST: packets
+ * that are put in order, all times together: of very many clocks the largest falls are asked. */
+enum { ENOUGH = 8, MOST = 1 << 25 };
 
 /* What runs in one order of records: a clock, or one of its files. */
 struct moment {
@@ -33,18 +31,16 @@ struct moment {
 	int64_t ns; /* as recorded */
 };
 
-/* Two packets of both directions at two machines. */
-struct couple {
-	struct moment first[2], second[2];
+/* One of them was before the other. */
+struct sure {
+	struct moment first, second;
 };
 
-/* One packet at a line, and in a file of another machine. */
-struct shared {
-	struct moment own;
-	uint32_t line;	 /* own.line, to sort by */
-	uint64_t record; /* own.record */
-	uint64_t other, order;
-	int64_t other_ns;
+/* One of these, and what those before it show at most, and from it on at least. */
+struct shown {
+	uint32_t line;
+	uint64_t record;
+	int64_t ns, most_ns, least_ns;
 };
 
 struct fall {
@@ -53,7 +49,6 @@ struct fall {
 	uint32_t line;
 	bool back;     /* the clock was set back, */
 	bool told_now; /* as packets tell */
-	bool open;     /* nobody knows yet */
 	const struct usk_drop *drop;
 	struct usk_told *told;
 };
@@ -65,17 +60,18 @@ struct falls {
 	size_t n_lines;
 	struct fall *fall;
 	size_t n, cap;
-	struct couple *couple;
-	size_t n_couples, cap_couples;
-	struct shared *shared; /* by lines and records */
-	size_t n_shared, cap_shared;
+	struct sure *sure;
+	size_t n_sure, cap_sure;
+	struct shown *shown; /* by lines and records */
+	size_t n_shown;
 	size_t **of; /* by line: the falls of it that are believed */
 	size_t *n_of;
 	int64_t *late_ns;
-	size_t *left;
+	size_t *left; /* by line: how much has no order */
+	uint64_t asked;
 };
 
-/* ---- couples --------------------------------------------------------------------------------- */
+/* ---- packets -------------------------------------------------------------------------------- */
 
 static uint32_t line_of(const struct falls *x, size_t clock, size_t part)
 {
@@ -95,56 +91,87 @@ static bool follows(const struct moment *a, const struct moment *b)
 	return a->line == b->line && a->record < b->record && a->ns <= b->ns;
 }
 
-static void take_shared(struct falls *x, const struct met *m)
+/* Addresses that are surely the clock's, as against another one's. */
+static size_t own_of(const struct party *y, const struct party *other, struct usk_addr own[2])
 {
-	struct moment at[2];
-	moments_of(x, m, at);
-	*USK_ADD(x->shared, x->n_shared, x->cap_shared) = (struct shared){ at[0],	 at[0].line,
-									   at[0].record, m->other,
-									   at[1].record, at[1].ns };
+	bool guess;
+	const size_t n = usk_survey_own(&y->survey, &other->survey, own, &guess);
+	return guess ? 0 : n;
 }
 
-/* Packets that two files share, each in the order of the other one's records: those that follow each other in
- * their conversation. */
-static void take_couples(struct falls *x, const struct met *m, const struct usk_seen *seen,
-			 size_t n)
+/* Did the clock's machine send that, 1, or receive it, -1? 0: it is not known. */
+static int sent_by(const struct party *y, const struct met *m, const struct usk_addr *own, size_t n)
 {
+	const struct usk_ends *way = &y->survey.way[m->way];
+	if (y->order) {
+		return m->way ? 1 : -1;
+	}
+	const struct usk_addr *mine = y->n_stated ? y->stated : own;
+	const size_t n_mine = y->n_stated ? y->n_stated : n;
+	const bool src = usk_addr_among(way->src, mine, n_mine);
+	return src == usk_addr_among(way->dst, mine, n_mine) ? 0 : src ? 1 : -1;
+}
+
+/* Of more files than are told apart nobody knows which has it. */
+static bool is_of_no_file(const struct falls *x, const struct met *m)
+{
+	return x->parts &&
+	       (m->seen.part == USK_MOST_PARTS || (m->other & UINT16_MAX) == USK_MOST_PARTS);
+}
+
+static void add(struct falls *x, const struct moment *first, const struct moment *second)
+{
+	*USK_ADD(x->sure, x->n_sure, x->cap_sure) = (struct sure){ *first, *second };
+}
+
+/* Of two packets that follow each other in their conversation. */
+static void take_couple(struct falls *x, const struct met *a, const struct met *b)
+{
+	struct moment first[2], second[2];
+	moments_of(x, a, first);
+	moments_of(x, b, second);
+	if (a->seen.with == b->seen.with && a->seen.back != b->seen.back &&
+	    follows(&first[0], &second[0]) && follows(&first[1], &second[1])) {
+		add(x, &first[0], &second[1]);
+		add(x, &first[1], &second[0]);
+	}
+}
+
+/* Packets that two files share. */
+static void take_group(struct falls *x, struct met *m, size_t n)
+{
+	const struct party *p = &x->p->party[m->clock], *q = &x->p->party[m->other >> 16];
+	struct usk_seen *seen = usk_alloc(n + 1, sizeof *seen);
 	struct talk {
 		uint32_t with;
 		uint64_t at;
 	} *t = usk_alloc(n + 1, sizeof *t);
-	for (size_t i = 0; i < n; i++) {
-		t[i] = (struct talk){ seen[i].with, seen[i].number };
-	}
-	usk_sort(t, n, sizeof *t, KEYS(BY(talk, with), BY(talk, at)));
-	for (size_t i = 1; i < n; i++) {
-		const struct met *a = &m[t[i - 1].at], *b = &m[t[i].at];
-		struct couple c;
-		moments_of(x, a, c.first);
-		moments_of(x, b, c.second);
-		if (t[i - 1].with == t[i].with && a->seen.back != b->seen.back &&
-		    follows(&c.first[0], &c.second[0]) && follows(&c.first[1], &c.second[1])) {
-			*USK_ADD(x->couple, x->n_couples, x->cap_couples) = c;
-		}
-	}
-	free(t);
-}
-
-static void take_group(struct falls *x, struct met *m, size_t n)
-{
-	struct usk_seen *seen = usk_alloc(n + 1, sizeof *seen);
+	struct usk_addr own[2];
 	int64_t ways;
+	const size_t n_own = own_of(p, q, own);
 	for (size_t i = 0; i < n; i++) {
 		m[i].seen.number = (uint32_t)i;
 	}
-	size_t left = usk_met_order(m, n, false, seen, &ways);
+	size_t left = usk_met_order(m, n, false, seen, &ways), open = 0;
 	for (size_t i = 0; i < left; i++) {
-		take_shared(x, &m[seen[i].number]);
+		const struct met *one = &m[seen[i].number];
+		const int by = sent_by(p, one, own, n_own);
+		struct moment at[2];
+		if (is_of_no_file(x, one)) {
+			continue;
+		}
+		moments_of(x, one, at);
+		if (by) {
+			add(x, &at[by < 0], &at[by > 0]);
+		} else if (m->clock < m->other >> 16) {
+			t[open++] = (struct talk){ seen[i].with, seen[i].number };
+		}
 	}
-	if (m->clock < m->other >> 16) {
-		take_couples(x, m, seen, left);
+	usk_sort(t, open, sizeof *t, KEYS(BY(talk, with), BY(talk, at)));
+	for (size_t i = 1; i < open; i++) {
+		take_couple(x, &m[t[i - 1].at], &m[t[i].at]);
 	}
-	free(seen);
+	USK_FREE(seen, t);
 }
 
 static void take_packets(struct falls *x)
@@ -157,8 +184,6 @@ static void take_packets(struct falls *x)
 		k = usk_met_group(met + i, n - i, false);
 		take_group(x, met + i, k);
 	}
-	usk_sort(x->shared, x->n_shared, sizeof *x->shared,
-		 KEYS(BY(shared, line), BY(shared, record), BY(shared, other)));
 	USK_FREE(met, all);
 }
 
@@ -229,78 +254,57 @@ static int64_t run_on(const struct falls *x, const struct moment *m)
 	return usk_saturate(t);
 }
 
-/* ---- the majority ------------------------------------------------------------------------------ */
+/* ---- all together ------------------------------------------------------------------------------ */
 
-/* Did x, before a fall, come to the other machine before y, from behind it? 1: it did, -1: it came after that; 0: they
- * tell nothing. */
-static int vote(const struct falls *f, const struct shared *x, const struct shared *y)
+static void show_all(struct falls *x)
 {
-	if (x->other != y->other ||
-	    (usk_i128)run_on(f, &x->own) - run_on(f, &y->own) <= USK_LEAST_FALL) {
-		return 0;
-	}
-	bool before = x->order < y->order && x->other_ns <= y->other_ns;
-	bool behind = x->order > y->order && x->other_ns >= y->other_ns;
-	return before - behind;
-}
-
-/* Records between a fall and the ones before and behind it: [0] first, [1] end. */
-static void between_falls(const struct falls *x, const struct fall *f, uint64_t out[2])
-{
-	out[0] = 0;
-	out[1] = UINT64_MAX;
-	for (size_t i = 0; i < x->n; i++) {
-		const struct fall *o = &x->fall[i];
-		if (o->line == f->line) {
-			out[0] = o->at < f->at && o->at > out[0] ? o->at : out[0];
-			out[1] = o->at > f->at && o->at < out[1] ? o->at : out[1];
+	struct shown *all = x->shown;
+	size_t n = 0;
+	for (size_t i = 0; i < x->n_sure; i++) {
+		const struct moment *m[] = { &x->sure[i].first, &x->sure[i].second };
+		for (int k = 0; k < 2; k++) {
+			all[n++] = (struct shown){ m[k]->line, m[k]->record, run_on(x, m[k]),
+						   INT64_MIN, INT64_MAX };
 		}
 	}
+	x->n_shown = n;
+	usk_sort(all, n, sizeof *all, KEYS(BY(shown, line), BY(shown, record)));
+	for (size_t i = 1; i < n; i++) {
+		const struct shown *b = &all[i - 1];
+		if (b->line == all[i].line) {
+			all[i].most_ns = b->ns > b->most_ns ? b->ns : b->most_ns;
+		}
+	}
+	for (size_t i = n; i-- > 0;) {
+		const struct shown *b =
+			i + 1 < n && all[i + 1].line == all[i].line ? &all[i + 1] : NULL;
+		all[i].least_ns = b && b->least_ns < all[i].ns ? b->least_ns : all[i].ns;
+	}
 }
 
-/* The first of its line's packets from that record on. */
-static size_t first_from(const struct falls *x, uint32_t line, uint64_t record)
+/* Do packets behind a fall show less than some before it? Else nothing is of another order with it. */
+static bool tells(const struct falls *x, const struct fall *f)
 {
 	size_t i;
-	USK_FIRST(i, 0, x->n_shared,
-		  x->shared[i].line > line ||
-			  (x->shared[i].line == line && x->shared[i].record >= record));
-	return i;
+	USK_FIRST(i, 0, x->n_shown,
+		  x->shown[i].line > f->line ||
+			  (x->shown[i].line == f->line && x->shown[i].record >= f->at));
+	return x->left[f->line] && i < x->n_shown && x->shown[i].line == f->line &&
+	       x->shown[i].most_ns > x->shown[i].least_ns;
 }
-
-/* How many more pairs of packets say that the clock was set back than that records are late. */
-static int64_t votes(const struct falls *x, const struct fall *f)
-{
-	uint64_t ends[2];
-	int64_t sum = 0;
-	between_falls(x, f, ends);
-	const size_t at = first_from(x, f->line, f->at);
-	size_t from = first_from(x, f->line, ends[0]), to = first_from(x, f->line, ends[1]);
-	from = at - from > NEAR ? at - NEAR : from;
-	to = to - at > NEAR ? at + NEAR : to;
-	for (size_t i = from; i < at; i++) {
-		for (size_t k = at; k < to; k++) {
-			sum += vote(x, &x->shared[i], &x->shared[k]);
-		}
-	}
-	return sum;
-}
-
-/* ---- all together ------------------------------------------------------------------------------ */
 
 /* How much has no order. */
 static size_t left_by(struct falls *x)
 {
 	struct usk_lamport l = { 0 };
-	for (size_t i = 0; i < x->n_couples; i++) {
-		const struct couple *c = &x->couple[i];
-		for (int k = 0; k < 2; k++) {
-			usk_lamport_message(&l, c->first[k].line, run_on(x, &c->first[k]),
-					    c->second[!k].line, run_on(x, &c->second[!k]));
-		}
+	for (size_t i = 0; i < x->n_sure; i++) {
+		const struct moment *a = &x->sure[i].first, *b = &x->sure[i].second;
+		usk_lamport_message(&l, a->line, run_on(x, a), b->line, run_on(x, b));
 	}
+	memset(x->left, 0, x->n_lines * sizeof *x->left);
 	size_t all = usk_lamport_left(&l, x->n_lines, x->late_ns, x->left);
 	usk_lamport_free(&l);
+	x->asked += x->n_sure;
 	return all;
 }
 
@@ -340,32 +344,48 @@ static void take_told(struct falls *x)
 	free(any);
 }
 
-/* Falls that two machines tell of by themselves are taken out of what is asked. */
-static size_t tell_by_votes(struct falls *x)
+static void doubt(struct falls *x, size_t i)
 {
-	size_t open = 0;
-	for (size_t i = 0; i < x->n; i++) {
-		struct fall *f = &x->fall[i];
-		const int64_t sum = f->back ? 0 : votes(x, f);
-		if (sum > 0) {
-			tell(f);
-		}
-		if (f->back) {
-			believe(x, i);
-		}
-		f->open = !f->back && !sum;
-		open += f->open;
+	const uint32_t line = x->fall[i].line;
+	size_t kept = 0;
+	for (size_t k = 0; k < x->n_of[line]; k++) {
+		x->of[line][kept] = x->of[line][k];
+		kept += x->of[line][k] != i;
 	}
-	return open;
+	x->n_of[line] = kept;
 }
 
-/* Of each fall that is open whether there is more of an order with it. */
-static void tell_together(struct falls *x)
+/* Where records of before are among those of after there is a fall before each; one of them is enough. */
+static void take_back(struct falls *x, size_t left)
 {
-	size_t left = left_by(x);
-	for (size_t i = 0; i < x->n && left >= ENOUGH; i++) {
+	for (size_t i = x->n; i-- > 0;) {
 		struct fall *f = &x->fall[i];
-		if (!f->open) {
+		if (!f->told_now) {
+			continue;
+		}
+		doubt(x, i);
+		size_t without = left_by(x);
+		if (without < left + ENOUGH) {
+			f->back = f->told_now = false;
+			left = without;
+		} else {
+			believe(x, i);
+		}
+	}
+}
+
+static void tell_all(struct falls *x)
+{
+	for (size_t i = 0; i < x->n; i++) {
+		if (x->fall[i].back) {
+			believe(x, i);
+		}
+	}
+	size_t left = left_by(x);
+	show_all(x);
+	for (size_t i = 0; i < x->n && left >= ENOUGH && x->asked < MOST; i++) {
+		struct fall *f = &x->fall[i];
+		if (f->back || !tells(x, f)) {
 			continue;
 		}
 		believe(x, i);
@@ -373,10 +393,13 @@ static void tell_together(struct falls *x)
 		if (now + ENOUGH <= left) {
 			tell(f);
 			left = now;
+			show_all(x);
 		} else {
-			x->n_of[f->line]--;
+			doubt(x, i);
+			left_by(x);
 		}
 	}
+	take_back(x, left);
 }
 
 /* ---- all of it ---------------------------------------------------------------------------------- */
@@ -424,9 +447,8 @@ bool usk_falls_tell(struct parties *p, bool parts, bool *those)
 	}
 	take_all_falls(&x, p, those);
 	take_packets(&x);
-	if (tell_by_votes(&x)) {
-		tell_together(&x);
-	}
+	x.shown = usk_alloc(2 * x.n_sure + 1, sizeof *x.shown);
+	tell_all(&x);
 	take_told(&x);
 	for (size_t i = 0; i < p->n; i++) {
 		those[i] = n_told(&p->party[i]) > before[i];
@@ -435,7 +457,7 @@ bool usk_falls_tell(struct parties *p, bool parts, bool *those)
 	for (size_t i = 0; i < x.n_lines; i++) {
 		free(x.of[i]);
 	}
-	USK_FREE(x.line, x.of, x.n_of, x.late_ns, x.left, x.fall, x.couple, x.shared, before);
+	USK_FREE(x.line, x.of, x.n_of, x.late_ns, x.left, x.fall, x.sure, x.shown, before);
 	return any;
 }
 

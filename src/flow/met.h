@@ -12,6 +12,7 @@ struct met {
 	uint64_t record; /* the clock's own */
 	int64_t at_ns;	 /* its unwrapped time, in any file */
 	uint32_t clock;
+	uint32_t way; /* the clock's own */
 	struct usk_seen
 		seen; /* as recorded; the clock's own unwrapped once its files are in order */
 };

@@ -43,6 +43,11 @@ int64_t usk_bracket_farthest(const struct usk_bracket *b)
 	return least > most ? least : most;
 }
 
+int64_t usk_bracket_set_back(const struct usk_seen *s, uint32_t k)
+{
+	return size_or_length(&s->at, s->a == k ? s->at.least_ns : s->at.most_ns);
+}
+
 /* By how much T of a clock may rise, fall in a bracket more than usual: open in size for a step, of
  * which it may hold several, or if nobody knows; else by what was seen, slewed or at once. */
 struct usk_break usk_break_of(const struct usk_bracket *x, bool rises, uint32_t number)
@@ -69,12 +74,14 @@ static void break_pair(struct usk_work *w, uint32_t number)
 	b.from_ns = x->b0_ns;
 	b.to_ns = x->b1_ns;
 	b.falls = s->a == w->reference;
+	b.far_ns = b.falls ? usk_bracket_set_back(s, w->reference) : 0;
 	b.vague = x->most_ns == USK_NONE;
 	b.fold_ns = b.up ? fold_of(x) : 0;
 	a.clock = s->a;
 	a.from_ns = x->a0_ns;
 	a.to_ns = x->a1_ns;
 	a.falls = s->b == w->reference;
+	a.far_ns = a.falls ? usk_bracket_set_back(s, w->reference) : 0;
 	a.vague = x->least_ns == USK_NONE;
 	a.fold_ns = a.up ? fold_of(x) : 0;
 	usk_break_add(w, b);

@@ -204,9 +204,11 @@ static void doubt_reference(struct usk_work *w, const struct cycle *c)
 	if (a == USK_NONE || b == USK_NONE || a == b) {
 		return;
 	}
-	const struct usk_break own = {
-		.up = true, .down = true, .falls = true, .bracket = UINT32_MAX
-	};
+	const struct usk_break own = { .up = true,
+				       .down = true,
+				       .falls = true,
+				       .far_ns = a < b ? b - a : a - b,
+				       .bracket = UINT32_MAX };
 	usk_bound_by_order(w);
 	usk_break_everyone(w, USK_NO_CLOCK, usk_e12(a < b ? a : b), usk_e12(a < b ? b : a),
 			   a < b ? b - a : a - b, own);

@@ -253,10 +253,114 @@ static void spread(struct usk_work *w, uint32_t from, uint32_t end)
 	}
 }
 
+/* Where T of a clock may fall, sorted by clocks; first[k] is that of clock k. */
+struct falls {
+	struct falling {
+		uint32_t clock;
+		int64_t from_ns, to_ns, far_ns;
+	} * row;
+	size_t n, *first;
+};
+
+static struct falls falls_of(const struct usk_work *w)
+{
+	struct falls f = { .row = usk_alloc(w->n_breaks + 1, sizeof *f.row) };
+	for (size_t i = 0; i < w->n_breaks; i++) {
+		const struct usk_break *b = &w->brk[i];
+		const int64_t lasts = usk_saturate((usk_i128)b->to_ns - b->from_ns);
+		const int64_t far = !b->down ? b->fall_ns : b->far_ns ? b->far_ns : lasts;
+		if (b->falls && !b->of_reference && far) {
+			f.row[f.n++] = (struct falling){ b->clock, b->from_ns, b->to_ns, far };
+		}
+	}
+	usk_sort(f.row, f.n, sizeof *f.row, KEYS(BY(falling, clock), BY(falling, from_ns)));
+	f.first = usk_alloc(w->n_clocks + 1, sizeof *f.first);
+	for (size_t k = 0, i = 0; k <= w->n_clocks; k++) {
+		while (i < f.n && f.row[i].clock < k) {
+			i++;
+		}
+		f.first[k] = i;
+	}
+	return f;
+}
+
+/* An event that has a bound, and what T may have fallen by between it and another one. */
+struct known {
+	uint32_t event;
+	int64_t ns;
+};
+
+/* By how much T may have fallen from one event to a later one. In a bracket it falls by no more than that says,
+ * and several may be of one step: one that holds all of them in between is enough. */
+static usk_i128 fell(const struct usk_work *w, const struct falls *f, uint32_t a, uint32_t b)
+{
+	const uint32_t k = w->owner[a];
+	int64_t from = INT64_MAX, to = INT64_MIN;
+	usk_i128 all = 0;
+	for (size_t i = f->first[k]; i < f->first[k + 1]; i++) {
+		const struct falling *x = &f->row[i];
+		if (x->from_ns < w->x[b] && x->to_ns > w->x[a]) {
+			from = x->from_ns < from ? x->from_ns : from;
+			to = x->to_ns > to ? x->to_ns : to;
+			all += x->far_ns;
+		}
+	}
+	from = from < w->x[a] ? w->x[a] : from;
+	to = to > w->x[b] ? w->x[b] : to;
+	for (size_t i = f->first[k]; i < f->first[k + 1]; i++) {
+		const struct falling *x = &f->row[i];
+		all = x->from_ns <= from && x->to_ns >= to && x->far_ns < all ? x->far_ns : all;
+	}
+	return all;
+}
+
+/* What bounds events before says at least of this one. */
+static int64_t at_least(const struct usk_work *w, const struct falls *f, const struct known *best,
+			const struct known *last, uint32_t i)
+{
+	const usk_i128 a = best->ns - fell(w, f, best->event, i);
+	const usk_i128 b = last->ns - fell(w, f, last->event, i);
+	return usk_saturate(a > b ? a : b);
+}
+
+static int64_t at_most(const struct usk_work *w, const struct falls *f, const struct known *best,
+		       const struct known *next, uint32_t i)
+{
+	const usk_i128 a = best->ns + fell(w, f, i, best->event);
+	const usk_i128 b = next->ns + fell(w, f, i, next->event);
+	return usk_saturate(a < b ? a : b);
+}
+
+static void fill_clock(struct usk_work *w, const struct falls *f, uint32_t n)
+{
+	const uint8_t *open = w->filled;
+	const uint32_t first = w->first[n], end = w->first[n + 1];
+	struct known best = { .ns = USK_NONE }, last = best;
+	for (uint32_t i = first; i < end; i++) {
+		if (open[i] & USK_FILLED_LO) {
+			w->lo_ns[i] =
+				best.ns == USK_NONE ? USK_NONE : at_least(w, f, &best, &last, i);
+		} else {
+			last = (struct known){ i, w->lo_ns[i] };
+			best = best.ns == USK_NONE || last.ns > best.ns ? last : best;
+		}
+	}
+	best = last = (struct known){ .ns = USK_NONE };
+	for (uint32_t i = end; i-- > first;) {
+		if (open[i] & USK_FILLED_HI) {
+			w->hi_ns[i] =
+				best.ns == USK_NONE ? USK_NONE : at_most(w, f, &best, &last, i);
+		} else {
+			last = (struct known){ i, w->hi_ns[i] };
+			best = best.ns == USK_NONE || last.ns < best.ns ? last : best;
+		}
+	}
+}
+
 /*
  * Where T may fall nothing may bound an event on a side. What bounds other events of the clock does
- * so in the order of stamps: of one that is shown once all that are lower came before. Not over
- * messages: a stamp that is shown twice has no one time that others could be told.
+ * so in the order of stamps, less what T may have fallen by meanwhile: of one that is shown once all that are
+ * lower came before. Not over messages: a stamp that is shown twice has no one time that others could be told.
  */
 static void fill(struct usk_work *w)
 {
@@ -268,23 +372,11 @@ static void fill(struct usk_work *w)
 		open[i] = (w->lo_ns[i] == USK_NONE ? USK_FILLED_LO : 0) |
 			  (w->hi_ns[i] == USK_NONE ? USK_FILLED_HI : 0);
 	}
+	struct falls falls = falls_of(w);
 	for (uint32_t n = 0; n < w->n_clocks; n++) {
-		uint32_t first = w->first[n], end = w->first[n + 1];
-		int64_t lo = USK_NONE, hi = USK_NONE;
-		for (uint32_t i = first; i < end; i++) {
-			if (open[i] & USK_FILLED_LO) {
-				w->lo_ns[i] = lo;
-			}
-			lo = w->lo_ns[i] > lo ? w->lo_ns[i] : lo;
-		}
-		for (uint32_t i = end; i-- > first;) {
-			if (open[i] & USK_FILLED_HI) {
-				w->hi_ns[i] = hi;
-			}
-			bool less = hi == USK_NONE || (w->hi_ns[i] != USK_NONE && w->hi_ns[i] < hi);
-			hi = less ? w->hi_ns[i] : hi;
-		}
+		fill_clock(w, &falls, n);
 	}
+	USK_FREE(falls.row, falls.first);
 	for (uint32_t i = 0, end; i < w->n; i = end) {
 		end = next_stamp(w, i);
 		spread(w, i, end);

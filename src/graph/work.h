@@ -46,10 +46,11 @@ struct usk_break {
 	bool back;		  /* known from records */
 	int64_t rise_ns, fall_ns; /* by so much at most, if not up, down: it looks like a slew */
 	bool falls;		  /* T may fall in it, as the reference may have been set back */
-	bool of_reference;	  /* as these tell of the reference */
-	bool vague;	  /* by how much it was set back is unknown: what else hides in it, too */
-	int64_t fold_ns;  /* stamps of this much before and behind may have been shown twice */
-	uint32_t bracket; /* what showed it, of usk_work.seen; UINT32_MAX: records, or a cycle */
+	int64_t far_ns;	   /* by so much at most; 0: nobody knows, by no more than it lasts */
+	bool of_reference; /* as these tell of the reference */
+	bool vague;	   /* by how much it was set back is unknown: what else hides in it, too */
+	int64_t fold_ns;   /* stamps of this much before and behind may have been shown twice */
+	uint32_t bracket;  /* what showed it, of usk_work.seen; UINT32_MAX: records, or a cycle */
 };
 
 /* Stamps that may have been shown twice: events from first to last, folded. What else happened to
@@ -374,6 +375,8 @@ void usk_break_add(struct usk_work *w, struct usk_break b);
 struct usk_break usk_break_of(const struct usk_bracket *x, bool rises, uint32_t number);
 /** By so much a clock may have been set in a bracket, either way. */
 int64_t usk_bracket_farthest(const struct usk_bracket *b);
+/** By so much that clock may have been set back in it. */
+int64_t usk_bracket_set_back(const struct usk_seen *s, uint32_t k);
 /** Is a clock one of the pair; did its T rise, if it was that clock's; was the reference set back, if
  * it was the one? */
 bool usk_seen_has(const struct usk_seen *s, uint32_t k);

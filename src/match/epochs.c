@@ -42,7 +42,7 @@ enum { MOST_DROPS = 64 };
 
 static int64_t size_of(const struct usk_drop *d)
 {
-	return d->from_ns - d->to_ns;
+	return usk_saturate((usk_i128)d->from_ns - d->to_ns);
 }
 
 static void find_least(struct usk_drops *d)
@@ -77,7 +77,7 @@ static void note_drop(struct usk_epoch_watch *w, int64_t t)
 		w->reached = w->highest;
 	}
 	w->low_record = w->n;
-	if (w->reached - t >= USK_LEAST_FALL) {
+	if ((usk_i128)w->reached - t >= USK_LEAST_FALL) {
 		keep_drop(&w->drops, (struct usk_drop){ w->n - 1, w->at, w->reached, t });
 		w->reached = t;
 	}
@@ -205,11 +205,13 @@ static void end_low(struct usk_epoch_watch *w, int64_t highest)
 static bool was_told(struct usk_epoch_watch *w, int64_t t)
 {
 	struct usk_fall *f = &w->fall;
+	while (w->n_told < w->told.n && w->told.record[w->n_told] < w->n - 1) {
+		w->n_told++;
+	}
 	if (w->n_told == w->told.n || w->told.record[w->n_told] != w->n - 1) {
 		return false;
 	}
-	w->n_told++;
-	if (f->n && no_leap(f) && f->from - f->to >= LEAST_AT_END) {
+	if (f->n && smooth(f) && f->from - f->to >= LEAST_AT_END) {
 		begin_epoch(w, false);
 		w->highest = f->reached;
 	}

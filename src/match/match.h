@@ -64,7 +64,7 @@ struct usk_epoch_watch {
 	size_t n_told;
 	uint64_t at; /* the next record's number in the whole trace */
 	struct usk_drops drops;
-	uint64_t low_record; /* the last one that was not above all others, counted from 1 */
+	uint64_t low_record; /* the last one below the highest or of a fall, counted from 1 */
 	int64_t reached;     /* the highest since stamps fell */
 	struct usk_epochs found;
 	size_t cap;

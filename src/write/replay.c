@@ -125,7 +125,7 @@ void usk_replay_free(struct usk_replay *r)
 		for (size_t i = 0; i < r->n_epochs; i++) {
 			usk_map_free(r->map[i]);
 		}
-		USK_FREE(r->map, r->turn, r->may, r->name, r);
+		USK_FREE(r->map, r->turn, r->may, r->later, r->name, r);
 	}
 }
 
@@ -215,22 +215,28 @@ static bool turns(const struct usk_replay *r, struct course *c, int64_t t)
 	return false;
 }
 
-/* The same of what is written: the answer says with which record, unless the trace is another one now. What
- * turns comes once more. */
+/* Is that the first stamp of an epoch that the answer has begin here, as the clock was set back to it? */
+static bool is_first(const struct usk_replay *r, size_t epoch, int64_t t)
+{
+	const struct turn *x = &r->turn[epoch - 1];
+	return t < r->is.highest && t >= x->to_ns && r->is.highest <= x->from_ns;
+}
+
+/* The same of what is written: the answer says with which record. Where that is no such stamp, or another one falls
+ * as far, the trace is another one now. What turns comes once more. */
 static bool turns_here(struct usk_replay *r, int64_t t)
 {
 	const struct begin *later = r->at < r->n_later ? &r->later[r->at] : NULL;
 	const bool here = later && r->record == later->record;
 	bool next = false;
-	if (here && t < r->is.highest) {
+	if (here && is_first(r, later->epoch, t)) {
 		r->is = (struct course){ later->epoch, t };
 		r->at++;
 		next = true;
-	} else if (here || !later) {
-		r->n_later = r->at;
+	} else {
+		r->n_later = here ? r->at : r->n_later;
 		next = turns(r, &r->is, t);
-	} else if (t > r->is.highest) {
-		r->is.highest = t;
+		r->n_later = next ? r->at : r->n_later;
 	}
 	r->record += !next;
 	return next;

@@ -88,10 +88,10 @@ class Case:
         # By sending or by receipt, each row for itself.
         self.rows.sort(key=lambda r: r[rng.choice([0, 3])])
         for c in self.clocks.values():
-            # Order of rows shows only what a few stamps fall together with, and not right after a step forward; messages only
+            # Order shows only what some stamps fall together with, that of rows not right after a step forward; messages only
             # what no wander takes their clocks apart by.
             few = 24 * self.span // max(1, sum(c.name in r[1:3] for r in self.rows))
-            c.steps = [(t, by) for t, by in c.steps if abs(by) >= few // 50_000 and (records or by > 0 or -by >= few)]
+            c.steps = [(t, by) for t, by in c.steps if abs(by) >= few // 50_000 and (by > 0 or -by >= (few // 3 if records else few))]
             c.steps = [s for i, s in enumerate(c.steps) if not i or records or s[0] - c.steps[i - 1][0] >= few]
         self.truth = {}  # of a file: [(clock, what it showed, true time)] in the order of its records
 
