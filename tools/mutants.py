@@ -56,6 +56,9 @@ SLIPS = [
 DULL = re.compile(r"^\s*(/?\*|#|//|free\(|assert|.*(usk_fail|usk_note|usk_format|printf|usk_alloc|usk_grow|"
                   r"usk_room|sizeof|progress|_free\(|memset|enum |for \(size_t \w+ = 0, ))")
 
+# Of these, nor any on that they go on.
+WORDS = re.compile(r"^(?!\s*(/?\*|#|//)).*(usk_fail|usk_note|usk_format|printf|progress)\(")
+
 # The larger or smaller of two, or a size without its sign: with or without equality they are the same.
 TERM = r"[\w.>\[\]*&-]+"
 EITHER = re.compile(rf"(?:^|[=(,?:|&]|return) *(?:({TERM}) [<>]=? ({TERM}) \? (?:\1 : \2|\2 : \1)|"
@@ -73,10 +76,12 @@ def places(tree, folders):
     out = []
     for folder in folders:
         for file in sorted((tree / "src" / folder).glob("*.c")):
-            inside = False
+            inside = goes_on = False
             for number, line in enumerate(file.read_text().split("\n")):
                 inside = line.startswith("{") or (inside and not line.startswith("}"))
-                if not inside or DULL.match(line):
+                dull = goes_on or DULL.match(line)
+                goes_on = (goes_on or WORDS.match(line)) and not line.endswith((";", "{", "}"))
+                if not inside or dull:
                     continue
                 code = line.split(" /*")[0]
                 for find, puts in SLIPS:
