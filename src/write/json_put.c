@@ -124,7 +124,7 @@ void usk_json_member(struct usk_json_out *o, const char *key)
 /* What separates its first item from those before goes by the byte before it. */
 void usk_json_piece(struct usk_json_out *piece, size_t indent, bool first)
 {
-	piece->n = piece->line = 0;
+	piece->n = 0;
 	piece->indent = indent;
 	put_word(piece, first ? "[" : " ");
 }
@@ -132,7 +132,6 @@ void usk_json_piece(struct usk_json_out *piece, size_t indent, bool first)
 void usk_json_append(struct usk_json_out *o, const struct usk_json_out *piece)
 {
 	put(o, piece->text + 1, piece->n - 1);
-	o->line = o->n - (piece->n - piece->line);
 }
 
 /* ---- values ------------------------------------------------------------------------------------
