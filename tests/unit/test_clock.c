@@ -164,12 +164,19 @@ static void test_drift(void **state)
 		assert_true(fabs(f.change_ppm - change) < 0.5);
 		drift_free(&d);
 	}
-	/* A counter of unknown frequency: 3 ticks a ns, then one in 10^6 more. */
+	/* A counter of unknown frequency: 3 ticks a ns, then one in 10^6 more. Nothing begins at 0. */
 	struct drift d = { .ns_per_tick = 0 };
-	drift_add(&d, &(struct bracket){ 0, 0, 0 }, 0);
-	drift_add(&d, &(struct bracket){ 1000000000, 3000000000, 1000000000 }, 0);
-	drift_add(&d, &(struct bracket){ 2000000000, 6000003000, 2000000000 }, 0);
+	const int64_t ns = start, ticks = 77000000077;
+	drift_add(&d, &(struct bracket){ ns, ticks, ns + 200 }, 0);
+	drift_add(&d, &(struct bracket){ ns + 1000000000, ticks + 3000000000, ns + 1000000200 }, 0);
+	drift_add(&d, &(struct bracket){ ns + 2000000000, ticks + 6000003000, ns + 2000000200 }, 4);
+	near(d.ns_per_tick, 1.0 / 3);
+	near(d.rate[0].ppm, 0);
+	near(d.rate[1].error_ppm, 0.2);
+	near(d.rate[1].at_s, 2.0000002);
+	assert_int_equal(d.rate[1].load, 4);
 	near(drift_figures(&d).change_ppm, 1);
+	near(drift_figures(&d).mean_ppm, 0.5);
 	drift_free(&d);
 }
 
