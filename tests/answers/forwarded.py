@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 """forwarded.py - what a machine captures that passes packets on: each twice, by two devices, with a hop less or as it was, before and after NAT"""
-import collections
 import struct
 
 import interfaces
@@ -34,7 +33,7 @@ def write(draw, path, to):
 	rows = [r for r in rows if r[1][12:14] == b'\x08\0' and len(r[1]) >= 38 and r[1][14] == 0x45]
 	if not rows:
 		return False
-	me = collections.Counter(address(data, at) for _, data, _ in rows for at in (26, 30)).most_common(1)[0][0]
+	me = interfaces.own_address(rows)
 	ahead, rate, delay = draw.randrange(-10**9, 10**9), draw.uniform(-2e-5, 2e-5), draw.choice([2000, 50_000])
 	hops, nat, sides = draw.choice([0, 1, 1]), draw.random() < 0.3, draw.choice(['both', 'both', 'both', 'near', 'far'])
 	link, longer, out = draw.choice([1, SLL2, SLL2]), draw.choice([1000, 30_000, 2_000_000]), []

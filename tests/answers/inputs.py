@@ -125,11 +125,11 @@ def of_interfaces(seed, unskew):
 	draw = random.Random(f'interfaces {seed}')
 	names, _, _, spans = simulated.captures(unskew, draw, seed, ['pcap'])
 	first, rest = draw.sample(names, 2), []
-	interfaces.write(draw, 'm.pcapng', [('eth0', f'in/{first[0]}.pcap'), ('eth1', f'in/{first[1]}.pcap')])
+	interfaces.write(draw, 'm.pcapng', [('eth0', f'in/{first[0]}.pcap'), ('eth1', f'in/{first[1]}.pcap')], seed % 4 == 0)
 	which = 'eth7' if draw.random() < 0.05 else draw.choice(['eth1', 'eth1', '1', '0'])
 	said = ['--clock-of', f'm/{which}=other'] if len(names) == 2 or draw.random() < 0.8 else []
 	for name in (n for n in names if n not in first):
-		interfaces.write(draw, f'{name}.pcapng', [('any', f'in/{name}.pcap')])
+		interfaces.write(draw, f'{name}.pcapng', [('any', f'in/{name}.pcap')], seed % 4 == 0)
 		rest.append(name)
 	return Input(['m.pcapng', *(f'{name}.pcapng' for name in rest)], said, ['m', 'other', *rest], {n: spans[n] for n in rest}, 'captures')
 
@@ -165,7 +165,16 @@ def of_broken(seed, unskew):
 
 def of_row_order(seed, _):
 	draw = random.Random(seed)
-	rows = row_order.steady(draw) if draw.random() < 0.7 else row_order.set_back_once(draw)
+	return in_order(draw, row_order.steady(draw) if draw.random() < 0.7 else row_order.set_back_once(draw))
+
+
+def of_bursts(seed, _):
+	draw = random.Random(f'bursts {seed}')
+	return in_order(draw, rows_of.bursts(draw))
+
+
+def in_order(draw, rows):
+	"""A table in any order."""
 	key = draw.choice([*row_order.ORDERS.values(), lambda r: draw.random()])
 	with open('t.csv', 'w') as f:
 		f.write(row_order.HEAD + ''.join('%s,%s,%d,%d,%d\n' % row for row in sorted(rows, key=key)))
@@ -265,6 +274,44 @@ def of_exchanges(seed, unskew):
 
 
 # ---- traces in several files
+
+
+def of_pieces(seed, _):
+	"""A table of clocks that were set back, or each clock's own of events, in several: one behind the other, side by side, or both."""
+	clocks, rows = epochs.case(seed)
+	draw = random.Random(f'pieces {seed}')
+	if draw.random() < 0.3:  # by the other side's stamps, or by none
+		rows.sort(key=draw.choice([lambda r: r.sent, lambda r: (r.a, r.b, r.sent), lambda r: -r.received]))
+	rows = rows[::draw.choice([1, 3])]
+	if draw.random() < 0.35:
+		sides = [(t, c, kind, k) for k, r in enumerate(rows) for t, c, kind in ((r.sent, r.a, 'send'), (r.received, r.b, 'recv'))]
+		head, those = 'clock,time_ns,kind,id', [sorted(side for side in sides if side[1] == c) for c in range(len(clocks))]
+		text = lambda x: (f'c{x[1]},{clocks[x[1]].shows(x[0])},{x[2]},{x[3]}', [(f'c{x[1]}', clocks[x[1]].shows(x[0]))])
+	else:
+		head, those = 'sender,receiver,sent_ns,received_ns', [rows]
+		text = lambda r: (f'c{r.a},c{r.b},{clocks[r.a].shows(r.sent)},{clocks[r.b].shows(r.received)}',
+			[(f'c{r.a}', clocks[r.a].shows(r.sent)), (f'c{r.b}', clocks[r.b].shows(r.received))])
+	operands, spans = [], []
+	for piece in (piece for one in those if one for piece in cut(draw, one)):
+		operands.append(f't{len(operands)}.csv')
+		with open(operands[-1], 'w') as f:
+			lines = [text(row) for row in piece]
+			f.write(head + '\n' + ''.join(line + '\n' for line, _ in lines))
+			spans += [stamp for _, stamps in lines for stamp in stamps]
+	if draw.random() < 0.6:
+		draw.shuffle(operands)
+	spans = spans_of(spans)
+	return Input(operands, [], sorted(spans), spans, reference='c0' if draw.random() < 0.5 else None, least=20_000, asked=['apply'] if len(those) > 1 else [])
+
+
+def cut(draw, rows):
+	"""Into pieces, one behind the other, of which each may be several side by side."""
+	places = sorted({0, len(rows), *(draw.randrange(len(rows)) for _ in range(draw.choice([1, 1, 2, 4, 12])))})
+	lanes, pieces = draw.choice([1, 1, 2, 3]), []
+	for a, b in zip(places, places[1:]):
+		by = [draw.randrange(lanes) for _ in range(a, b)]
+		pieces += [[r for r, lane in zip(rows[a:b], by) if lane == k] for k in range(lanes)]
+	return [p for p in pieces if p or draw.random() < 0.1]
 
 
 def in_files(case):
@@ -560,11 +607,13 @@ INPUTS = {
 	'broken': (of_broken, ['yajl']),
 	'tiny': (of_tiny, []),
 	'altered': (of_altered, []),
+	'pieces': (of_pieces, []),
 	'rotated': (of_rotated, []),
 	'rotated_others': (of_rotated_others, ['yajl', 'babeltrace2', 'libtracecmd']),
 	'clients': (of_clients, []),
 	'forwarded': (of_forwarded, []),
 	'lengthy': (of_lengthy, []),
+	'bursts': (of_bursts, []),
 	'sessions': (of_sessions, ['babeltrace2']),
 	'kernel': (of_kernel, ['babeltrace2']),
 }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """interfaces.py - pcapng of several interfaces, written as others do: either order of bytes, units of time, blocks and options of all kinds"""
+import collections
 import struct
 
 SECOND = 10**9
@@ -26,11 +27,12 @@ class Writer:
 		one = b''.join(self.pack('HH', code, len(value)) + value + bytes(-len(value) % 4) for code, value in some)
 		return one + (self.pack('HH', 0, 0) if some and self.draw.random() < 0.8 else b'')
 
-	def interface(self, name, link=1):
-		"""Its unit: 10^-n s, or 2^-n s."""
+	def interface(self, name, link=1, own=b''):
+		"""Its unit: 10^-n s, or 2^-n s. own: its address, if it is to be said."""
 		code, hz = self.draw.choice([(None, 10**6), (6, 10**6), (9, SECOND), (9, SECOND), (3, 1000), (0x80 | 30, 2**30), (0x80 | 20, 2**20)])
 		late = self.draw.choice([0, 0, 0, 3600])
 		said = [(2, name.encode())] + ([(9, bytes([code]))] if code is not None else []) + ([(14, self.pack('q', -late))] if late else [])
+		said += [(4, own + bytes([255, 255, 255, 0])), (5, bytes([0xfe, 0x80]) + bytes(13) + b'\1\x40')] if own else []
 		fixed = b''.join(self.pack('HH', c, len(v)) + v + bytes(-len(v) % 4) for c, v in said)
 		more = self.options([(3, b'uplink'), (1, b'a comment'), (13, bytes(4)), (11, b'\0tcp'), (0x8001, b'own')], 0.3)
 		self.block(1, self.pack('HHI', link, 0, 0) + fixed + more)
@@ -77,12 +79,18 @@ def records(path):
 	return struct.unpack_from('<I', data, 20)[0], out
 
 
-def write(draw, path, parts):
+def own_address(found):
+	"""Of IPv4 behind Ethernet: what most packets have."""
+	seen = collections.Counter(data[at:at + 4] for _, data, _ in found if data[12:14] == b'\x08\0' for at in (26, 30))
+	return seen.most_common(1)[0][0] if seen else b''
+
+
+def write(draw, path, parts, addressed=False):
 	"""Captures, [(name of the interface, path of a pcap)], as one of as many interfaces, in the order of their stamps or one after the other."""
 	w, rows = Writer(draw), []
 	for name, part in parts:
 		link, found = records(part)
-		number = w.interface(name, link)
+		number = w.interface(name, link, own_address(found) if addressed and link == 1 else b'')
 		rows += [(ns, number, data, wire) for ns, data, wire in found]
 	if draw.random() < 0.7:
 		rows.sort(key=lambda r: r[:2])

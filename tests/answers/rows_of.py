@@ -45,3 +45,24 @@ def sized(draw, path):
 	with open(path, 'w') as f:
 		f.write('sender,receiver,sent_ns,received_ns,bytes\n' + ''.join(rows))
 	return least
+
+
+def bursts(draw):
+	"""Messages of pairs that talk now and then, of clocks that run on but for one, now and then: rows as those of row_order.py."""
+	n, span, least = draw.choice([2, 3, 4]), 10**draw.choice([9, 11]), draw.choice([10**4, 10**6])
+	clocks = [(draw.randrange(-10**9, 10**9), draw.uniform(-3e-5, 3e-5)) for _ in range(n)]
+	fell, at, by = draw.choice([None, None, 0, 1]), draw.randrange(span), int(span * draw.choice([0.01, 0.3, 1.5]))
+	rows = []
+
+	def shows(c, t):
+		return 10**18 + clocks[c][0] + t + int(t * clocks[c][1]) - by * (c == fell and t >= at)
+
+	for a in range(n):
+		for b in range(a):
+			for begin in (draw.randrange(span) for _ in range(draw.choice([1, 2, 3]))):
+				for _ in range(draw.choice([3, 6, 12])):
+					x, y = draw.sample((a, b), 2)
+					t = begin + draw.randrange(span // draw.choice([20, 200]))
+					u = t + least + int(draw.expovariate(1 / least))
+					rows.append((t, f'c{x}', f'c{y}', shows(x, t), shows(y, u), draw.choice([84, 84, 1460])))
+	return [row[1:] for row in sorted(rows)]
