@@ -116,14 +116,14 @@ static enum usk_status arrange(struct parties *p, struct usk_err *err)
 }
 
 /* Which record of each file epochs begin with. */
-static enum usk_status find_turns(struct parties *p, struct usk_err *err)
+static enum usk_status find_begins(struct parties *p, struct usk_err *err)
 {
 	enum usk_status status = USK_OK;
 	for (size_t i = 0; i < p->n && !status; i++) {
 		struct party *y = &p->party[i];
 		if (y->survey.n_parts > 1 && y->survey.epochs.n) {
 			p->work_all += usk_trace_size(y->capture);
-			status = usk_survey_turns(y->capture, &y->survey, err);
+			status = usk_survey_begins(y->capture, &y->survey, err);
 			p->work_done += usk_trace_size(y->capture);
 		}
 	}
@@ -147,7 +147,7 @@ enum usk_status usk_captures_falls(struct parties *p, struct usk_err *err)
 	if (!status) {
 		usk_files_check(p);
 	}
-	return status ? status : find_turns(p, err);
+	return status ? status : find_begins(p, err);
 }
 
 enum usk_status usk_captures_survey(struct parties *p, struct usk_err *err)

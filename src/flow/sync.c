@@ -26,19 +26,11 @@ static void say_begins(const struct party *y, size_t part, uint32_t clock, struc
 {
 	const struct usk_survey *s = &y->survey;
 	const struct usk_survey_part *x = s->n_parts ? &s->part[part] : NULL;
-	size_t epoch = 0;
-	while (epoch < s->epochs.n && x && x->before && !x->before[epoch]) {
-		epoch++;
+	for (size_t i = 0; x && i < x->n_begins; i++) {
+		say_begin(t, clock, x->begin[i].epoch, x->begin[i].record);
 	}
-	say_begin(t, clock, epoch, 0);
-	for (; epoch < s->epochs.n && x && x->before; epoch++) {
-		const uint64_t record = x->before[epoch];
-		if (record == t->begin[t->n_begins - 1].record) {
-			t->n_begins--; /* it has no record of the one before */
-		}
-		if (record < x->records) {
-			say_begin(t, clock, epoch + 1, record);
-		}
+	for (size_t i = 0; !x && i <= s->epochs.n; i++) {
+		say_begin(t, clock, i, i ? s->epochs.epoch[i - 1].record : 0);
 	}
 }
 

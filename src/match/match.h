@@ -315,7 +315,12 @@ struct usk_survey {
 		struct usk_drops drops;
 		uint64_t first, records; /* the first one's number in the trace; how many */
 		int64_t first_ns;	 /* its stamp */
-		uint64_t *before;	 /* usk_survey_turns(): its records before each epoch */
+		/* usk_survey_begins(): the epochs of its records, and with which of them they begin. */
+		struct usk_survey_begin {
+			size_t epoch;
+			uint64_t record;
+		} * begin;
+		size_t n_begins, cap_begins;
 	} * part;
 	size_t n_parts;
 };
@@ -336,8 +341,8 @@ enum usk_status usk_survey_capture(struct usk_trace *t, struct usk_depth depth,
 				   const struct usk_told *told,
 				   void (*progress)(void *ctx, uint64_t bytes), void *ctx,
 				   struct usk_survey *out, struct usk_err *err);
-/** Read it once more: what of each part is before where epochs begin. */
-enum usk_status usk_survey_turns(struct usk_trace *t, struct usk_survey *s, struct usk_err *err);
+/** Read it once more: where epochs begin in each part. */
+enum usk_status usk_survey_begins(struct usk_trace *t, struct usk_survey *s, struct usk_err *err);
 /* What is kept of a sample. Zeroed at first. */
 struct usk_sampler {
 	size_t cap;

@@ -278,27 +278,27 @@ enum usk_status usk_survey_capture(struct usk_trace *t, struct usk_depth depth,
 	return USK_OK;
 }
 
-enum usk_status usk_survey_turns(struct usk_trace *t, struct usk_survey *s, struct usk_err *err)
+enum usk_status usk_survey_begins(struct usk_trace *t, struct usk_survey *s, struct usk_err *err)
 {
 	struct usk_record record[BATCH];
 	uint64_t *seen = usk_alloc(s->n_parts + 1, sizeof *seen), all = 0;
 	size_t epoch = 0;
 	for (size_t i = 0; i < s->n_parts; i++) {
-		free(s->part[i].before);
-		s->part[i].before = usk_alloc(s->epochs.n + 1, sizeof *s->part[i].before);
+		s->part[i].n_begins = 0;
 	}
 	enum usk_status status = usk_trace_rewind(t, err);
 	/* To its end, where it tells how much it has. */
 	for (size_t n = 1; !status && n;) {
 		status = usk_trace_records(t, record, BATCH, &n, err);
 		for (size_t i = 0; i < n; i++, all++) {
-			for (; epoch < s->epochs.n && s->epochs.epoch[epoch].record == all;
-			     epoch++) {
-				for (size_t k = 0; k < s->n_parts; k++) {
-					s->part[k].before[epoch] = seen[k];
-				}
+			const size_t k = usk_trace_part(t, record[i].iface);
+			struct usk_survey_part *x = &s->part[k];
+			usk_epoch_shift(&s->epochs, all, &epoch);
+			if (!x->n_begins || x->begin[x->n_begins - 1].epoch != epoch) {
+				*USK_ADD(x->begin, x->n_begins, x->cap_begins) =
+					(struct usk_survey_begin){ epoch, seen[k] };
 			}
-			seen[usk_trace_part(t, record[i].iface)]++;
+			seen[k]++;
 		}
 	}
 	free(seen);
@@ -373,7 +373,7 @@ void usk_survey_free(struct usk_survey *s)
 {
 	for (size_t i = 0; i < s->n_parts; i++) {
 		usk_epochs_free(&s->part[i].epochs);
-		USK_FREE(s->part[i].drops.drop, s->part[i].before);
+		USK_FREE(s->part[i].drops.drop, s->part[i].begin);
 	}
 	USK_FREE(s->sample, s->way, s->part, s->drops.drop);
 	usk_epochs_free(&s->epochs);
