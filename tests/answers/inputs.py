@@ -477,7 +477,7 @@ def of_spans(seed, _):
 	draw = random.Random(f'{seed} answers')
 	name, make = draw.choice(list(spans_out.FORMATS.items()))
 	spans_out.write('spans.json', make(w, spans_out.Text(draw), draw))
-	return Input(['spans.json'], clocks=[f'h{i}' for i in range(w.hosts)], kind='spans', asked=['reduced'])
+	return Input(['spans.json'], clocks=[f'h{i}' for i in range(w.hosts)], kind='spans', asked=['reduced', 'anew'])
 
 
 def of_spans_beside(seed, _):
@@ -504,7 +504,7 @@ def of_protobuf(seed, _):
 	m = spans_proto.Maker(draw)
 	messages = spans_proto.encode(w, m, draw)
 	spans_proto.write('spans.binpb', b''.join(messages) if draw.random() < 0.3 else spans_proto.framed(messages))
-	return Input(['spans.binpb'], clocks=[f'h{i}' for i in range(w.hosts)], kind='spans', asked=['reduced'])
+	return Input(['spans.binpb'], clocks=[f'h{i}' for i in range(w.hosts)], kind='spans', asked=['reduced', 'anew'])
 
 
 def of_profiles(seed, _):
