@@ -8,12 +8,13 @@
  *       at the end of a file, within another fall, where falls repeat
  * Not   falls that the order of records tells by itself (match/epochs.c), the order of files (arrange.c)
  *
- * Stamps of late records are right, and through those of a clock that was set back no order of time goes
- * (match/lamport.c). Often addresses tell who sent a packet. Where they do not, of two that follow each other in the
- * two directions of a conversation, in the same order at both machines, the first passed each machine before the
- * second one passed the other, whatever ways were: as if each had sent a message then. So a fall is believed if there is more of
- * an order with it than without. Larger ones are asked for first, as smaller ones lie within them; in the end each
- * is asked whether there is less of one without it.
+ * Stamps of late records are right, and through those of a clock that was set back no order of time
+ * goes (match/lamport.c). Often addresses tell who sent a packet. Where they do not, of two that
+ * follow each other in the two directions of a conversation, in the same order at both machines, the
+ * first passed each machine before the second one passed the other, whatever ways were: as if each
+ * had sent a message then. So a fall is believed if there is more of an order with it than without.
+ * Larger ones are asked for first, as smaller ones lie within them; in the end each is asked whether
+ * there is less of one without it.
  */
 #include "flow/met.h"
 
