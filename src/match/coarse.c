@@ -334,11 +334,12 @@ static int64_t off_map(const struct usk_coarse *c, const struct usk_sighting *s,
 		       int64_t middle_ns)
 {
 	int64_t *r = all_off(c, s, n), most = 0, usual = unusual(middle_ns);
-	const double rate = slope_of_sightings(s, n);
+	double rate = NAN; /* asked for where it is needed: mostly all are near */
 	for (size_t i = 0, end; i < n; i = end) {
 		end = i + 1;
 		int64_t off = size_of(r[i]);
 		if (off > usual && off <= MOST_OFF_NS) {
+			rate = isnan(rate) ? slope_of_sightings(s, n) : rate;
 			end = run_of(s, r, n, i, rate, usual);
 			most = end - i >= LEAST_RUN && off > most ? off : most;
 		}
@@ -380,11 +381,12 @@ static bool follow_runs(struct usk_coarse *c, const struct usk_sighting *s, size
 			int64_t middle_ns)
 {
 	int64_t *r = all_off(c, s, n), usual = unusual(middle_ns);
-	const double rate = slope_of_sightings(s, n);
+	double rate = NAN;
 	bool any = false;
 	for (size_t i = 0, end; i < n; i = end) {
 		end = i + 1;
 		if (size_of(r[i]) > MOST_OFF_NS && size_of(r[i]) > usual) {
+			rate = isnan(rate) ? slope_of_sightings(s, n) : rate;
 			end = run_of(s, r, n, i, rate, usual);
 			bool run = end - i >= LEAST_RUN;
 			if (run) {
