@@ -382,7 +382,8 @@ static void tell_all(struct falls *x)
 			believe(x, i);
 		}
 	}
-	size_t left = left_by(x);
+	size_t left = left_by(x), lines = x->n_lines * sizeof *x->left;
+	size_t *was = usk_alloc(x->n_lines + 1, sizeof *was);
 	show_all(x);
 	for (size_t i = 0; i < x->n && left >= ENOUGH && x->asked < MOST; i++) {
 		struct fall *f = &x->fall[i];
@@ -390,6 +391,7 @@ static void tell_all(struct falls *x)
 			continue;
 		}
 		believe(x, i);
+		memcpy(was, x->left, lines);
 		size_t now = left_by(x);
 		if (now + ENOUGH <= left) {
 			tell(f);
@@ -397,9 +399,10 @@ static void tell_all(struct falls *x)
 			show_all(x);
 		} else {
 			doubt(x, i);
-			left_by(x);
+			memcpy(x->left, was, lines);
 		}
 	}
+	free(was);
 	take_back(x, left);
 }
 

@@ -284,7 +284,7 @@ static struct falls falls_of(const struct usk_work *w)
 	return f;
 }
 
-/* An event that has a bound, and what T may have fallen by between it and another one. */
+/* An event that has a bound. */
 struct known {
 	uint32_t event;
 	int64_t ns;
