@@ -8,6 +8,8 @@
  * Not   failures that a rank survives (team.c)
  *
  * A rank that is told to end is ended by mpirun, as another one failed: of that nothing is said.
+ * MPICH's kills this process and all of its group; the rank is of another group, and is told by
+ * this death, so that it leaves nothing half-written.
  */
 #include "mpi/guard.h"
 
@@ -86,6 +88,10 @@ static _Noreturn void watch(void)
 /* mpirun ends this process, be it by a signal that cannot be caught: the rank goes with it. */
 static void go_with_parent(pid_t parent)
 {
+	/* What a terminal stops it has to stop whole. */
+	if (tcgetpgrp(STDIN_FILENO) != getpgrp()) {
+		setpgid(0, 0);
+	}
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent) {
 		raise(SIGTERM);

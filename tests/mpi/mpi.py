@@ -91,9 +91,9 @@ def read(path):
 		return f.read()
 
 
-def make(job, folder, name, options):
+def make(job, folder, name, options, seconds=10):
 	made = os.path.join(folder, name)
-	status = job.alone("simulate", "-o", made, "--seconds", "10", *options)
+	status = job.alone("simulate", "-o", made, "--seconds", str(seconds), *options)
 	demand(status[0] == 0, f"{name}: {status[2]}")
 	os.remove(os.path.join(made, "truth.json"))
 	if "table" not in options:
@@ -217,21 +217,45 @@ def machines(job, folder, traces):
 # ---- ranks that die --------------------------------------------------------------------------
 
 
-def reader_of(path):
-	"""The process that has it open to read."""
+def processes_with(held):
+	"""Processes that have a path open of which it holds."""
 	for pid in filter(str.isdigit, os.listdir("/proc")):
 		try:
 			for fd in os.listdir(f"/proc/{pid}/fd"):
-				if os.readlink(f"/proc/{pid}/fd/{fd}") == path and int(pid) != os.getpid():
-					return int(pid)
+				if held(os.readlink(f"/proc/{pid}/fd/{fd}")) and int(pid) != os.getpid():
+					yield int(pid)
 		except OSError:
 			pass
+
+
+def reader_of(path):
+	return next(processes_with(lambda name: name == path), None)
+
+
+def stopped_writer(folder):
+	"""A process that writes a file which is not yet whole."""
+	for pid in processes_with(lambda name: name.startswith(folder + "/")):
+		os.kill(pid, signal.SIGSTOP)
+		if pid in processes_with(lambda name: name.startswith(folder + "/")):
+			return pid
+		go_on(pid)
 	return None
 
 
+def go_on(pid):
+	try:
+		os.kill(pid, signal.SIGCONT)
+	except OSError:
+		pass
+
+
 def parent_of(pid):
-	with open(f"/proc/{pid}/stat") as f:
-		return int(f.read().rpartition(")")[2].split()[1])
+	"""0: it is gone."""
+	try:
+		with open(f"/proc/{pid}/stat") as f:
+			return int(f.read().rpartition(")")[2].split()[1])
+	except OSError:
+		return 0
 
 
 def wait_for(found):
@@ -240,7 +264,7 @@ def wait_for(found):
 		what = found()
 		if what:
 			return what
-		time.sleep(0.02)
+		time.sleep(0.005)
 	return None
 
 
@@ -262,17 +286,24 @@ def alive(program):
 
 
 def killed(job, folder, traces, verb, watcher):
-	"""A rank waits for a trace that is a pipe, and is killed, or the process that watches it is."""
+	"""A rank waits for a trace that is a pipe, and is killed, or the process that watches it is. If traces are
+	written, another rank does that meanwhile, and goes on when its own watcher is dead."""
 	pipe, out = os.path.join(folder, "pipe.pcap"), os.path.join(folder, f"killed-{verb[0]}-{watcher}")
 	os.makedirs(out)
 	os.mkfifo(pipe)
 	with open(os.path.join(folder, "said"), "w+") as said:
-		running = subprocess.Popen(job.command(3, *verb, *traces, f"host0={pipe}", "-o", os.path.join(out, "made")),
+		running = subprocess.Popen(job.command(len(traces) + 1, *verb, *traces, f"host0={pipe}", "-o", os.path.join(out, "made")),
 			stdout=said, stderr=said, stdin=subprocess.DEVNULL, env=ENVIRONMENT)
+		writer = None if verb[0] == "sync" else wait_for(lambda: stopped_writer(out))
+		demand(verb[0] == "sync" or writer, "nothing is written")
 		end = wait_for(lambda: open_to_write(pipe))
 		pid = end and wait_for(lambda: reader_of(pipe))
 		demand(pid, f"nobody reads the pipe: {read(said.name)}")
+		watched = writer and parent_of(writer)
 		os.kill(parent_of(pid) if watcher else pid, signal.SIGKILL)
+		if writer:
+			demand(wait_for(lambda: parent_of(writer) != watched), "mpirun did not end others")
+			go_on(writer)
 		status = running.wait(timeout=60)
 		os.close(end)
 		said.seek(0)
@@ -317,7 +348,9 @@ def main():
 		if kind == "mpich" and not subprocess.run(["unshare", "-m", "true"], stderr=subprocess.DEVNULL).returncode:
 			machines(job, folder, traces["nat"])
 		killed(job, folder, traces["nat"], ["sync"], False)
-		killed(job, folder, traces["nat"], ["apply", os.path.join(folder, "clocks.json")], False)
+		clocks, long = os.path.join(folder, "clocks.json"), make(job, folder, "long", ["--hosts", "3"], 300)
+		demand(job.alone("sync", *long, "-q", "-f", "-o", clocks)[0] == 0, "sync: no clocks")
+		killed(job, folder, long, ["apply", clocks], False)
 		if everything:
 			killed(job, folder, traces["nat"], ["sync"], True)
 
