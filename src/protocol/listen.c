@@ -178,7 +178,6 @@ const struct usk_reading *usk_listen(struct usk_listener *l, const struct usk_re
 	struct usk_packet ip = { 0 };
 	struct usk_heard_packet p = { .ip = &ip };
 	const uint8_t *payload = usk_packet_payload(r, link_type, &ip, &p.n);
-	const size_t payload_bytes = p.n;
 	l->n = 0;
 	for (size_t i = 0; i < COUNT(protocols) && !l->n; i++) {
 		const struct usk_protocol *of = protocols[i];
@@ -186,7 +185,6 @@ const struct usk_reading *usk_listen(struct usk_listener *l, const struct usk_re
 			continue;
 		}
 		p.data = payload && is_of(of, &ip) ? payload : NULL;
-		p.n = payload_bytes;
 		if (!payload && of->in_frame) {
 			ip = (struct usk_packet){ .time_ns = r->time_ns };
 			p.data = of->in_frame(r, link_type, &p.n, &ip.side);

@@ -113,3 +113,14 @@ $ printf '{"resourceSpans":[{"resource":{"attributes":[{"key":"host.name","value
 ! Wrote out-odd.json.
 ! unskew: note: odd.json: 1 span of clock db stays as recorded: attributes that are of another type than the format's cannot keep the recorded stamps
 ! unskew: note: odd.json: stamps of events that stay as recorded, as they cannot be read or corrected: 1
+# Of many processes, or clocks, of which the same is said, eight are told and the others counted.
+$ { echo trace,span,parent,clock,start_ns,end_ns,kind; for i in 0 1 2 3 4 5 6 7 8 9; do echo "$i,1,,web,${i}000123456,${i}009123456,client"; echo "$i,2,1,s$i,${i}005000400,${i}007000000,server"; done; } >ten.csv; unskew sync ten.csv | grep -o 's[0-9] counts.*a whole ms\|the same.*'
+s0 counts each trace from a whole ms
+s1 counts each trace from a whole ms
+s2 counts each trace from a whole ms
+s3 counts each trace from a whole ms
+s4 counts each trace from a whole ms
+s5 counts each trace from a whole ms
+s6 counts each trace from a whole ms
+s7 counts each trace from a whole ms
+the same holds for 2 more processes
