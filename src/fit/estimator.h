@@ -10,6 +10,7 @@
 /* Where a clock may have been stepped forward: two consecutive stamps of its own trace. */
 struct usk_gap {
 	int64_t before_ns, after_ns; /* USK_NONE: there are no two such stamps */
+	int64_t late_ns; /* it was set back, or what came after is out of order by so much; 0: it was set back */
 };
 
 struct usk_group;

@@ -27,7 +27,8 @@ static void keep_breaks(struct party *y)
 		const struct usk_log_epoch *e = &y->carry->epoch[i];
 		if (e[0].before || e[1].behind) {
 			y->back[n++] = (struct usk_gap){ usk_carried_to(y, y->back[i].before_ns),
-							 usk_carried_to(y, y->back[i].after_ns) };
+							 usk_carried_to(y, y->back[i].after_ns),
+							 y->back[i].late_ns };
 		}
 	}
 	y->n_back = y->carry ? n : y->n_back;

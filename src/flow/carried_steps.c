@@ -96,7 +96,7 @@ void usk_carried_steps(struct usk_clock *k, uint32_t clock, const struct party *
 	const size_t n = sets_of(y->carry, &set);
 	for (size_t i = 0; i < n; i++) {
 		const struct usk_set *s = &set[i];
-		add_step(k, clock, (struct usk_gap){ s->from_ns, s->to_ns },
+		add_step(k, clock, (struct usk_gap){ s->from_ns, s->to_ns, 0 },
 			 (struct usk_raw){ usk_saturate(-(usk_i128)s->shifted_ns - s->by.hi_ns),
 					   usk_saturate(-(usk_i128)s->shifted_ns - s->by.lo_ns) });
 	}
@@ -139,14 +139,15 @@ void usk_carried_reference_steps(struct usk_clock *k, const struct party *r)
 		USK_FIRST(b, 0, n, least[b] > s.to_ns);
 		if (a < n && b) {
 			const int64_t first = k->knot[0].local_ns, last = k->knot[n - 1].local_ns;
-			add_step(k, k->reference,
-				 (struct usk_gap){
-					 a ? reaches(&k->knot[a - 1], true, s.from_ns - 1) : first,
-					 b < n ? reaches(&k->knot[b - 1], false, s.to_ns + 1)
-					       : last },
-				 (struct usk_raw){
-					 usk_saturate((usk_i128)s.shifted_ns + s.by.lo_ns),
-					 usk_saturate((usk_i128)s.shifted_ns + s.by.hi_ns) });
+			add_step(
+				k, k->reference,
+				(struct usk_gap){
+					a ? reaches(&k->knot[a - 1], true, s.from_ns - 1) : first,
+					b < n ? reaches(&k->knot[b - 1], false, s.to_ns + 1) : last,
+					0 },
+				(struct usk_raw){
+					usk_saturate((usk_i128)s.shifted_ns + s.by.lo_ns),
+					usk_saturate((usk_i128)s.shifted_ns + s.by.hi_ns) });
 		}
 	}
 	USK_FREE(most, least, set);

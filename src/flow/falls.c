@@ -6,7 +6,8 @@
  * Out   of each clock the records at which it was set back; these are to be read once more
  * Why   where records are late stamps fall, too, and often nothing but packets tells one from the other:
  *       at the end of a file, within another fall, where falls repeat
- * Not   falls that the order of records tells by itself (match/epochs.c), the order of files (arrange.c)
+ * Not   what the order of records tells by itself (match/epochs.c), unless packets say other; the order of files
+ *       (arrange.c)
  *
  * Stamps of late records are right, and through those of a clock that was set back no order of time
  * goes (match/lamport.c). Often addresses tell who sent a packet. Where they do not, of two that
@@ -48,8 +49,8 @@ struct fall {
 	int64_t size;
 	uint64_t at;
 	uint32_t line;
-	bool back;     /* the clock was set back, */
-	bool told_now; /* as packets tell */
+	bool back; /* the clock was set back, */
+	bool was;  /* as the order of records tells */
 	const struct usk_drop *drop;
 	struct usk_told *told;
 };
@@ -68,7 +69,8 @@ struct falls {
 	size_t **of; /* by line: the falls of it that are believed */
 	size_t *n_of;
 	int64_t *late_ns;
-	size_t *left; /* by line: how much has no order */
+	size_t *left;			 /* by line: how much has no order */
+	const struct usk_epochs **known; /* by line: what the order of records tells */
 	uint64_t asked;
 };
 
@@ -192,16 +194,15 @@ static void take_packets(struct falls *x)
 
 static bool is_known(const struct usk_epochs *e, const struct usk_drop *d)
 {
-	bool known = false;
-	for (size_t i = 0; i < e->n; i++) {
-		known = known || e->epoch[i].record == d->record;
-	}
-	return known;
+	size_t i;
+	USK_FIRST(i, 0, e->n, e->epoch[i].record >= d->record);
+	return i < e->n && e->epoch[i].record == d->record;
 }
 
 static void take_falls(struct falls *x, uint32_t line, const struct usk_drops *drops,
 		       const struct usk_epochs *known, struct usk_told *told)
 {
+	x->known[line] = known;
 	for (size_t i = 0; i < drops->n; i++) {
 		const struct usk_drop *d = &drops->drop[i];
 		*USK_ADD(x->fall, x->n, x->cap) =
@@ -209,6 +210,7 @@ static void take_falls(struct falls *x, uint32_t line, const struct usk_drops *d
 				       .at = d->at,
 				       .line = line,
 				       .back = is_known(known, d),
+				       .was = is_known(known, d),
 				       .drop = d,
 				       .told = told };
 	}
@@ -324,25 +326,39 @@ static void insert(struct usk_told *told, uint64_t record)
 	told->record[at] = record;
 }
 
-static void tell(struct fall *f)
+static void take_out(struct usk_told *told, uint64_t record)
 {
-	f->back = f->told_now = true;
+	size_t kept = 0;
+	for (size_t i = 0; i < told->n; i++) {
+		told->record[kept] = told->record[i];
+		kept += told->record[i] != record;
+	}
+	told->n = kept;
 }
 
-/* What the order of records told by itself is told with what it did not: it may not, once that is. */
+/* Where anything is other than the order of records told by itself all is told: falls that are none, and those
+ * that the order of records told and packets were not asked for, as there are too many larger ones. */
 static void take_told(struct falls *x)
 {
-	bool *any = usk_alloc(x->n_lines + 1, sizeof *any);
+	const struct fall **other = usk_alloc(x->n_lines + 1, sizeof(struct fall *));
 	for (size_t i = 0; i < x->n; i++) {
-		any[x->fall[i].line] |= x->fall[i].told_now;
+		const struct fall *f = &x->fall[i];
+		other[f->line] = f->back != f->was ? f : other[f->line];
+	}
+	for (size_t line = 0; line < x->n_lines; line++) {
+		const struct usk_epochs *e = x->known[line];
+		for (size_t i = 0; other[line] && i < e->n; i++) {
+			insert(other[line]->told, e->epoch[i].record);
+		}
 	}
 	for (size_t i = 0; i < x->n; i++) {
 		struct fall *f = &x->fall[i];
-		if (f->back && any[f->line]) {
-			insert(f->told, f->drop->record);
+		if (other[f->line]) {
+			f->told->all = true;
+			(f->back ? insert : take_out)(f->told, f->drop->record);
 		}
 	}
-	free(any);
+	free(other);
 }
 
 static void doubt(struct falls *x, size_t i)
@@ -356,23 +372,28 @@ static void doubt(struct falls *x, size_t i)
 	x->n_of[line] = kept;
 }
 
-/* Where records of before are among those of after there is a fall before each; one of them is enough. */
-static void take_back(struct falls *x, size_t left)
+/*
+ * Where records of before are among those of after there is a fall before each; one of them is enough. What the order
+ * of records tells goes if there is more of an order without it: else it stays open, which bands allow for
+ * (graph/late.c).
+ */
+static size_t take_back(struct falls *x, size_t left)
 {
 	for (size_t i = x->n; i-- > 0;) {
 		struct fall *f = &x->fall[i];
-		if (!f->told_now) {
+		if (!f->back || (f->was && f->size > USK_LATEST_NS)) {
 			continue;
 		}
 		doubt(x, i);
 		size_t without = left_by(x);
-		if (without < left + ENOUGH) {
-			f->back = f->told_now = false;
+		if (f->was ? without + ENOUGH <= left : without < left + ENOUGH) {
+			f->back = false;
 			left = without;
 		} else {
 			believe(x, i);
 		}
 	}
+	return left;
 }
 
 static void tell_all(struct falls *x)
@@ -382,8 +403,9 @@ static void tell_all(struct falls *x)
 			believe(x, i);
 		}
 	}
-	size_t left = left_by(x), lines = x->n_lines * sizeof *x->left;
+	size_t left = take_back(x, left_by(x)), lines = x->n_lines * sizeof *x->left;
 	size_t *was = usk_alloc(x->n_lines + 1, sizeof *was);
+	left_by(x);
 	show_all(x);
 	for (size_t i = 0; i < x->n && left >= ENOUGH && x->asked < MOST; i++) {
 		struct fall *f = &x->fall[i];
@@ -394,7 +416,7 @@ static void tell_all(struct falls *x)
 		memcpy(was, x->left, lines);
 		size_t now = left_by(x);
 		if (now + ENOUGH <= left) {
-			tell(f);
+			f->back = true;
 			left = now;
 			show_all(x);
 		} else {
@@ -426,7 +448,7 @@ static size_t n_told(const struct party *y)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < y->n_told; i++) {
-		n += y->told[i].n;
+		n += y->told[i].n + y->told[i].all;
 	}
 	return n;
 }
@@ -445,6 +467,7 @@ bool usk_falls_tell(struct parties *p, bool parts, bool *those)
 	x.of = usk_alloc(x.n_lines + 1, sizeof *x.of);
 	x.n_of = usk_alloc(x.n_lines + 1, sizeof *x.n_of);
 	x.late_ns = usk_alloc(x.n_lines + 1, sizeof *x.late_ns);
+	x.known = usk_alloc(x.n_lines + 1, sizeof(struct usk_epochs *));
 	x.left = usk_alloc(x.n_lines + 1, sizeof *x.left);
 	for (size_t i = 0; i < x.n_lines; i++) {
 		x.late_ns[i] = USK_LEAST_FALL;
@@ -461,7 +484,7 @@ bool usk_falls_tell(struct parties *p, bool parts, bool *those)
 	for (size_t i = 0; i < x.n_lines; i++) {
 		free(x.of[i]);
 	}
-	USK_FREE(x.line, x.of, x.n_of, x.late_ns, x.left, x.fall, x.sure, x.shown, before);
+	USK_FREE(x.line, x.of, x.n_of, x.late_ns, x.left, x.known, x.fall, x.sure, x.shown, before);
 	return any;
 }
 

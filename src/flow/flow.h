@@ -236,8 +236,10 @@ static inline int64_t usk_epoch_offset(const struct usk_epochs *e, size_t epoch)
 /** Where an epoch ends and the next begins, on unwrapped time. */
 static inline struct usk_gap usk_epoch_gap(const struct usk_epochs *e, size_t i)
 {
+	const int64_t fell_ns = e->epoch[i].before_ns - e->epoch[i].after_ns;
 	return (struct usk_gap){ e->epoch[i].before_ns + usk_epoch_offset(e, i),
-				 e->epoch[i].after_ns + e->epoch[i].shift_ns };
+				 e->epoch[i].after_ns + e->epoch[i].shift_ns,
+				 fell_ns > USK_LATEST_NS ? 0 : fell_ns };
 }
 /** Does the order of one capture alone tell its epochs, so that whoever verifies a proof sees them,
  * too? */

@@ -201,6 +201,8 @@ void usk_conflict_begin(struct usk_work *w)
 							     .up = true,
 							     .down = true,
 							     .back = true,
+							     .falls = b->gap[k].late_ns > 0,
+							     .far_ns = b->gap[k].late_ns,
 							     .bracket = UINT32_MAX });
 		}
 	}

@@ -515,6 +515,7 @@ void usk_solve_island(struct usk_work *w)
 	}
 	if (!solve_by_hulls(w)) {
 		usk_build(w);
+		usk_late_decide(w);
 		usk_blame(w);
 		bound(w);
 	}

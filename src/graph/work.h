@@ -396,6 +396,12 @@ void usk_break_everyone(struct usk_work *w, uint32_t except, usk_i128 from, usk_
  * were in flight when it was set back. */
 void usk_break_by_reference(struct usk_work *w);
 
+/* ---- late.c -------------------------------------------------------------------------------------
+ */
+
+/** Breaks where records may be late: where messages rule that out T does not fall. */
+void usk_late_decide(struct usk_work *w);
+
 /* ---- cycles.c -----------------------------------------------------------------------------------
  */
 

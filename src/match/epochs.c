@@ -33,7 +33,6 @@
 
 #define LEAST_AT_END INT64_C(1000000000)
 #define LEAST_SOON   INT64_C(1000000000)
-#define LATEST	     INT64_C(10000000000)
 
 enum { LEAST_RECORDS = 4, ENOUGH_RECORDS = 8, LIKE = 8, SOON = 2, MOST_EPOCHS = 4096 };
 enum { MOST_DROPS = 64 };
@@ -137,7 +136,7 @@ static void begin_epoch(struct usk_epoch_watch *w, bool doubtful)
  * clock is set back looks like a leap, if not one of 10 s. */
 static bool goes_on(const struct usk_epoch_watch *w, int64_t t, int64_t size)
 {
-	uint64_t most = size > LATEST ? USK_EPOCH_AHEAD : 2;
+	uint64_t most = size > USK_LATEST_NS ? USK_EPOCH_AHEAD : 2;
 	return w->n - w->leap_record <= most && w->leap_ns >= size / 2 &&
 	       (usk_i128)w->leap_from - t < size / LIKE;
 }
@@ -150,7 +149,7 @@ static bool alike(int64_t a, int64_t b)
 static void begin_fall(struct usk_epoch_watch *w, int64_t t)
 {
 	int64_t size = usk_saturate((usk_i128)w->highest - t);
-	bool again = size <= LATEST && size >= LIKE && repeats(w, w->highest, size);
+	bool again = size <= USK_LATEST_NS && size >= LIKE && repeats(w, w->highest, size);
 	remember(w, w->highest, size);
 	if (goes_on(w, t, size)) {
 		w->highest = t;
@@ -173,6 +172,12 @@ static void begin_fall(struct usk_epoch_watch *w, int64_t t)
 					     .reached = t,
 					     .lowest = w->lowest };
 	}
+}
+
+/* May the order of records alone tell that the clock was set back? */
+static bool may_tell(const struct usk_epoch_watch *w)
+{
+	return !w->told.all || w->fall.from - w->fall.to > USK_LATEST_NS;
 }
 
 static bool no_leap(const struct usk_fall *f)
@@ -211,7 +216,7 @@ static bool was_told(struct usk_epoch_watch *w, int64_t t)
 	if (w->n_told == w->told.n || w->told.record[w->n_told] != w->n - 1) {
 		return false;
 	}
-	if (f->n && smooth(f) && f->from - f->to >= LEAST_AT_END) {
+	if (f->n && may_tell(w) && smooth(f) && f->from - f->to >= LEAST_AT_END) {
 		begin_epoch(w, false);
 		w->highest = f->reached;
 	}
@@ -235,12 +240,12 @@ void usk_epoch_out_of_order(struct usk_epoch_watch *w, int64_t t)
 		begin_fall(w, t);
 	} else if (t >= f->from) { /* back where it was */
 		f->widest = t - f->reached > f->widest ? t - f->reached : f->widest;
-		if (smooth(f)) {
+		if (may_tell(w) && smooth(f)) {
 			begin_epoch(w, true);
 		}
 		f->n = 0;
 		w->highest = t;
-	} else if (lower(f, t)) {
+	} else if (may_tell(w) && lower(f, t)) {
 		begin_epoch(w, false);
 		end_low(w, f->reached);
 		begin_fall(w, t);
@@ -249,12 +254,12 @@ void usk_epoch_out_of_order(struct usk_epoch_watch *w, int64_t t)
 		if (t > f->reached) {
 			f->widest = t - f->reached > f->widest ? t - f->reached : f->widest;
 			f->reached = t;
-		} else if (size <= LATEST && f->reached - t >= size / LIKE) {
+		} else if (size <= USK_LATEST_NS && f->reached - t >= size / LIKE) {
 			remember(w, f->from, size);
 			f->n = 0;
 			return;
 		}
-		if (++f->n >= ENOUGH_RECORDS && size > LATEST) {
+		if (++f->n >= ENOUGH_RECORDS && size > USK_LATEST_NS) {
 			begin_epoch(w, false);
 			end_low(w, f->reached);
 		}
@@ -267,7 +272,7 @@ void usk_epoch_out_of_order(struct usk_epoch_watch *w, int64_t t)
 void usk_epoch_finish(struct usk_epoch_watch *w, struct usk_epochs *out, struct usk_drops *drops)
 {
 	struct usk_fall *f = &w->fall;
-	if (f->n && no_leap(f) && f->from - f->to >= LEAST_AT_END) {
+	if (f->n && may_tell(w) && no_leap(f) && f->from - f->to >= LEAST_AT_END) {
 		begin_epoch(w, false);
 		w->highest = f->reached;
 	}

@@ -52,10 +52,15 @@ struct usk_drops {
 	size_t least; /* once there is no room for more */
 };
 
-/* Records, rising, at which something else tells that the clock was set back. */
+/* No record is late by more. */
+#define USK_LATEST_NS INT64_C(10000000000)
+
+/* Records, rising, at which something else tells that the clock was set back. all: and no others, but for falls that
+ * no late record explains. */
 struct usk_told {
 	uint64_t *record;
 	size_t n;
+	bool all;
 };
 
 /* What has been seen of a trace so far. Zeroed is begun. */

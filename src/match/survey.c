@@ -217,7 +217,7 @@ enum usk_status usk_survey_capture(struct usk_trace *t, struct usk_depth depth,
 	struct sampler sampler = { .out = out };
 	struct usk_packet p;
 	uint64_t reported = 0;
-	struct usk_epoch_watch watch = { .told = told ? *told : (struct usk_told){ NULL, 0 } };
+	struct usk_epoch_watch watch = { .told = told ? *told : (struct usk_told){ 0 } };
 	memset(out, 0, sizeof *out);
 	enum usk_status status = usk_trace_rewind(t, err);
 	struct part_watches parts = watch_parts(t, told, out);

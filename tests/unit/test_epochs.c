@@ -289,7 +289,7 @@ static void falls_that_others_tell(void **state)
 					 (unsigned long long)seed, (unsigned long long)at[i]);
 			}
 		}
-		struct usk_epochs e = look_told(&x, (struct usk_told){ at, n }, &none);
+		struct usk_epochs e = look_told(&x, (struct usk_told){ at, n, false }, &none);
 		if (e.n != n) {
 			fail_msg("seed %llu: %zu epochs of %zu that were told",
 				 (unsigned long long)seed, e.n, n);
