@@ -414,6 +414,12 @@ bool usk_cycle_repair(struct usk_work *w);
  * that no other message shows, so its cycle is broken as any other. false: there are none. */
 bool usk_cycle_doubt(struct usk_work *w);
 
+/* ---- fill.c -------------------------------------------------------------------------------------
+ */
+
+/** Bounds in whole ns where only the order of stamps says them, which w->filled then tells: w->lo_ns, w->hi_ns. */
+void usk_fill(struct usk_work *w);
+
 /* ---- estimate.c ---------------------------------------------------------------------------------
  */
 
