@@ -89,18 +89,22 @@ def in_folder(judge, unskew, case, keep, nothing):
 
 def trial(args):
 	"""One case: its seed, why it failed or None, how much was asked."""
-	judge, unskew, keep, seed = args
-	return seed, *in_folder(judge, unskew, seed, keep and os.path.join(keep, str(seed)), (0,))
+	judge, unskew, keep, seed, nothing = args
+	return seed, *in_folder(judge, unskew, seed, keep and os.path.join(keep, str(seed)), nothing)
 
 
-def trials(judge, usual, what):
-	"""All cases that are asked for: judge(program, seed) gives why one failed, or None, and how much was asked."""
+def trials(judge, usual, *what, wrong=lambda count, *asked: False, one=trial):
+	"""All cases that are asked for: judge(program, seed) gives why one failed, or None, and how much of each of what there was.
+
+	wrong(cases, sums of what...): is that too little, or too much? one: in place of trial().
+	"""
 	o = options(usual)
-	failed = asked = 0
+	failed, asked = 0, (0,) * len(what)
+	cases = ((judge, o.unskew, o.keep, s, asked) for s in range(o.seed, o.seed + o.count))
 	with multiprocessing.Pool(o.jobs) as pool:
-		for seed, why, n in pool.imap(trial, ((judge, o.unskew, o.keep, s) for s in range(o.seed, o.seed + o.count))):
-			failed, asked = failed + bool(why), asked + n
+		for seed, why, *more in pool.imap(one, cases):
+			failed, asked = failed + bool(why), tuple(map(sum, zip(asked, more)))
 			if why:
 				print(f'seed {seed}: {why[:600]}', flush=True)
-	print(f'seeds {o.seed} to {o.seed + o.count - 1}: {failed} failed; {asked} {what}')
-	return failed > 0
+	print(f'seeds {o.seed} to {o.seed + o.count - 1}: {failed} failed; ' + ', '.join(f'{n} {w}' for n, w in zip(asked, what)))
+	return failed > 0 or wrong(o.count, *asked)

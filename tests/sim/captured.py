@@ -12,7 +12,6 @@ way. A case is made by its seed alone; --keep FOLDER writes those that fail.
 """
 import bisect
 import json
-import multiprocessing
 import os
 import random
 import sys
@@ -21,7 +20,7 @@ sys.dont_write_bytecode = True  # the source tree stays as it is
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'answers'))
 
 import simulated
-from asked import in_folder, options, run
+from asked import run, trials
 
 # Clocks run at constant rates, and captures begin with them, so that every moment of the truth is one of the answer.
 WITHOUT = ('--wander-ppb', '--flicker-ppb', '--temperature-ppm', '--temperature-period', '--poll', '--slew-ppm', '--late', '--suspend')
@@ -101,23 +100,10 @@ def judge(unskew, seed):
 	return '', held, not assumed
 
 
-def trial(args):
-	unskew, keep, seed = args
-	return seed, *in_folder(judge, unskew, seed, keep and os.path.join(keep, str(seed)), (0, False))
-
-
 def main():
-	o = options(60)
 	simulated.run = simulate
-	failed, held, other = 0, 0, 0
-	with multiprocessing.Pool(o.jobs) as pool:
-		for seed, why, n, not_assumed in pool.imap(trial, ((o.unskew, o.keep, s) for s in range(o.seed, o.seed + o.count))):
-			failed, held, other = failed + bool(why), held + n, other + not_assumed
-			if why:
-				print(f'seed {seed}: {why}', flush=True)
-	print(f'seeds {o.seed} to {o.seed + o.count - 1}: {failed} failed; the bands of {held} clocks hold the truth throughout, '
-		f'{other} cases are other than their answers assume')
-	return failed > 0 or held < o.count // 2 or other > 2 + o.count // 2
+	return trials(judge, 60, 'clocks have bands that hold the truth throughout', 'cases are other than their answers assume',
+		wrong=lambda count, held, other: held < count // 2 or other > 2 + count // 2)
 
 
 if __name__ == '__main__':

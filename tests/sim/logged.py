@@ -20,7 +20,6 @@ import bisect
 import collections
 import csv
 import json
-import multiprocessing
 import os
 import random
 import sys
@@ -28,7 +27,7 @@ import sys
 sys.dont_write_bytecode = True  # the source tree stays as it is
 
 import forms
-from asked import in_folder, joined, options, order, run
+from asked import joined, order, run, trials
 
 E12 = 10**12
 SECOND = 10**9
@@ -383,23 +382,5 @@ def judge(unskew, seed):
     return None, held, skipped
 
 
-def trial(args):
-    unskew, keep, seed = args
-    return seed, *in_folder(judge, unskew, seed, keep and os.path.join(keep, str(seed)), (0, 0))
-
-
-def main():
-    o = options(60)
-    failed, held, skipped = 0, 0, 0
-    with multiprocessing.Pool(o.jobs) as pool:
-        for seed, why, yes, no in pool.imap(trial, ((o.unskew, o.keep, s) for s in range(o.seed, o.seed + o.count))):
-            failed, held, skipped = failed + bool(why), held + yes, skipped + no
-            if why:
-                print(f"seed {seed}: {why}", flush=True)
-    print(f"seeds {o.seed} to {o.seed + o.count - 1}: {failed} failed; {held} stamps held against the truth, "
-          f"{skipped} clocks were not: the answer does not show all epochs")
-    return failed > 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(trials(judge, 60, "stamps held against the truth", "clocks were not: the answer does not show all epochs"))

@@ -17,7 +17,6 @@ import collections
 import csv
 import json
 import math
-import multiprocessing
 import os
 import random
 import struct
@@ -26,7 +25,7 @@ import sys
 sys.dont_write_bytecode = True  # the source tree stays as it is
 
 import forms
-from asked import in_folder, joined, options, run
+from asked import in_folder, joined, run, trials
 
 E12 = 10**12
 SECOND = 10**9
@@ -306,28 +305,21 @@ def judge(unskew, case):
     return "", hold(unskew, case, answer, traces)
 
 
-def trial(args):
+def one(args):
     """With the same records in one file of each clock wrong, too: the step is one that messages do not show."""
-    unskew, keep, kind, seed = args
+    kind, unskew, keep, seed, _ = args
     folder = keep and os.path.join(keep, str(seed))
     why, held = in_folder(judge, unskew, kind(seed), folder, (0,))
     hidden = bool(why) and bool(in_folder(judge, unskew, kind(seed, True), folder and folder + "-one", (0,))[0])
-    return seed, why, held, hidden
+    if hidden:
+        print(f"seed {seed}: by one file, too: {why}", flush=True)
+    return seed, not hidden and why, held or 0, held is None, hidden
 
 
 def main(kind=Case, refusing=6):
-    """refusing: of so many cases the program may refuse one."""
-    o = options(60)
-    failed, held, refused, hidden = 0, 0, 0, 0
-    with multiprocessing.Pool(o.jobs) as pool:
-        for seed, why, yes, any_way in pool.imap(trial, ((o.unskew, o.keep, kind, s) for s in range(o.seed, o.seed + o.count))):
-            failed, hidden = failed + bool(why and not any_way), hidden + any_way
-            held, refused = held + (yes or 0), refused + (yes is None)
-            if why:
-                print(f"seed {seed}: {'by one file, too: ' if any_way else ''}{why}", flush=True)
-    print(f"seeds {o.seed} to {o.seed + o.count - 1}: {failed} failed, {hidden} also by one file of each clock; "
-          f"{held} stamps held against the truth, {refused} cases were refused")
-    return failed > 0 or refused > 2 + o.count // refusing
+    """refusing: of so many cases the program may refuse one, and be wrong of one by one file of each clock, too."""
+    return trials(kind, 60, "stamps held against the truth", "cases were refused", "were wrong by one file of each clock, too", one=one,
+                  wrong=lambda count, held, refused, hidden: max(refused, hidden) > 2 + count // refusing)
 
 
 if __name__ == "__main__":
