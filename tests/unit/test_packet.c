@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From bytes to what the matcher sees: every wrapping, every cut, and a key that changes with
- * nothing that changes on the way.
+ * From bytes to what the matcher sees: every wrapping, every cut. Keys: test_packet_key.c
  */
-#include "making.h"
-#include "read/trace.h"
+#include "decoded.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,72 +13,7 @@
 
 #include <cmocka.h>
 
-#define A	 UINT32_C(0x0a000001)
-#define B	 UINT32_C(0x0a000002)
-#define NO_CUT	 UINT32_MAX
 #define V4(host) (UINT64_C(0xffff00000000) | (host))
-
-/* The quick look says what decoding says, or nothing. */
-static void check_glance(const struct usk_record *r, uint16_t link, const struct usk_packet *is)
-{
-	struct usk_glance g;
-	memset(&g, 0x5a, sizeof g);
-	if (usk_packet_glance(r, link, &g)) {
-		assert_non_null(is);
-		assert_true(g.src == is->src.lo && g.dst == is->dst.lo);
-		assert_true(g.pick == usk_packet_pick(is));
-	}
-}
-
-/* A decoded packet; false: left out, and *counts says as what. The bytes lie in a block of their
- * own, cut after so many. */
-static bool decode_cut(const struct packet *p, uint32_t keep, uint32_t depth,
-		       struct usk_packet *out, struct usk_counts *counts)
-{
-	struct bytes b = { 0 };
-	uint32_t wire = packet_bytes(p, &b);
-	size_t n = b.n < keep ? b.n : keep;
-	uint8_t *data = malloc(n ? n : 1);
-	assert_non_null(data);
-	memcpy(data, b.data, n);
-	struct usk_record r = {
-		.time_ns = 77, .data = data, .captured = (uint32_t)n, .length = wire
-	};
-	memset(out, 0x5a, sizeof *out);
-	memset(counts, 0, sizeof *counts);
-	bool good = usk_packet_decode(&r, p->link, (struct usk_depth){ depth, 0 }, out, counts);
-	check_glance(&r, p->link, good ? out : NULL);
-	free(data);
-	bytes_free(&b);
-	return good;
-}
-
-static struct usk_packet decode(const struct packet *p)
-{
-	struct usk_packet out;
-	struct usk_counts counts;
-	assert_true(decode_cut(p, NO_CUT, NO_CUT, &out, &counts));
-	assert_int_equal(counts.fragments + counts.not_ip + counts.loopback + counts.cut_short, 0);
-	assert_true(out.key != 0);
-	return out;
-}
-
-static const struct packet tcp = {
-	.link = LINK_ETHERNET,
-	.src = A,
-	.dst = B,
-	.ip_id = 0x1234,
-	.sport = 40000,
-	.dport = 443,
-	.seq = 0x89abcdef,
-	.ack = 0x1020304,
-	.flags = ACK | PSH,
-	.window = 501,
-	.timestamps = true,
-	.tsval = 0xf0000001,
-	.tsecr = 0x70000002,
-	.payload = 100,
-};
 
 /* A hop-by-hop header, routing, authentication, destination options: number, next, length... */
 static const uint8_t chain[] = { 0, 0, 0, 1, 2, 3, 4, 5,  6, 43, 0,  1, 0, 0, 0, 0,
@@ -434,172 +367,6 @@ static void test_cut_anywhere(void **state)
 	}
 }
 
-static uint64_t key(struct packet p)
-{
-	return decode(&p).key;
-}
-
-/* Routers and NAT. */
-static void test_key_on_the_way(void **state)
-{
-	static const uint8_t protos[] = { TCP, UDP, ICMP };
-	(void)state;
-	for (size_t i = 0; i < COUNT(protos); i++) {
-		struct packet p = tcp, q;
-		p.proto = protos[i];
-		p.content = 5;
-		if (p.proto == ICMP) {
-			p.sport = p.dport = 7;
-		}
-		q = p;
-		q.src = UINT32_C(0xcb007105);
-		q.dst = UINT32_C(0xc0a80101);
-		q.ttl = 55;
-		if (p.proto != ICMP) {
-			q.sport = 61000;
-			q.dport = 8443;
-		} else {
-			/* NAT rewrites the identifier, where the builder puts sport. */
-			q.sport = 999;
-		}
-		assert_true(key(p) == key(q));
-		q.ip_id++; /* not part of it, but kept beside it */
-		assert_true(key(p) == key(q));
-		assert_true(decode(&q).ip_id != decode(&p).ip_id);
-	}
-}
-
-/* Offload cuts and merges: the first piece has the key of the whole. */
-static void test_key_of_segments(void **state)
-{
-	struct packet p = tcp, q = tcp;
-	(void)state;
-	p.payload = 65160;
-	q.payload = 1448;
-	q.flags = ACK; /* PSH only on the last */
-	assert_true(key(p) == key(q));
-	p.flags = ACK | PSH | FIN;
-	assert_true(key(p) == key(q));
-	/* Over 64 KiB the IP header has no room for the length. */
-	p.payload = 200000;
-	assert_true(key(p) == key(q));
-	assert_int_equal(decode(&p).bytes, 200000);
-	p.v6 = true;
-	assert_true(key(p) == key(q));
-	assert_int_equal(decode(&p).bytes, 200000);
-}
-
-/* Ethernet fills short packets up; the filling is neither payload nor key. */
-static void test_padding(void **state)
-{
-	(void)state;
-	for (int i = 0; i < 3; i++) {
-		static const uint8_t protos[] = { TCP, UDP, ICMP };
-		struct packet p = tcp;
-		p.proto = protos[i];
-		p.timestamps = false;
-		p.payload = i ? 2 : 0;
-		struct bytes b = { 0 };
-		packet_bytes(&p, &b);
-		struct usk_packet bare = decode(&p), out;
-		put_text(&b, "\x5a\x5a\x5a\x5a\x5a\x5a\x5a\x5a\x5a\x5a\x5a\x5a\x5a\x5a\x5a\x5a");
-		struct usk_record r = { .data = b.data,
-					.captured = (uint32_t)b.n,
-					.length = (uint32_t)b.n };
-		assert_true(usk_packet_decode(&r, LINK_ETHERNET, USK_DEPTH_ALL, &out, NULL));
-		assert_true(out.key == bare.key);
-		assert_int_equal(out.bytes, p.payload);
-		bytes_free(&b);
-	}
-}
-
-/* One thing changed each: another key. */
-static void test_key_tells_apart(void **state)
-{
-	(void)state;
-	uint64_t k[16];
-	size_t n = 0;
-	struct packet p = tcp;
-	k[n++] = key(p);
-	p.seq++;
-	k[n++] = key(p);
-	p = tcp;
-	p.ack++;
-	k[n++] = key(p);
-	p = tcp;
-	p.tsval++;
-	k[n++] = key(p);
-	p = tcp;
-	p.tsecr++;
-	k[n++] = key(p);
-	p = tcp;
-	p.payload = 0;
-	k[n++] = key(p);
-	p.window++;
-	k[n++] = key(p);
-	p = tcp;
-	p.payload = 0;
-	p.flags |= FIN;
-	k[n++] = key(p);
-	p.flags = RST;
-	k[n++] = key(p);
-	p.flags = SYN;
-	k[n++] = key(p);
-	p = tcp;
-	p.proto = UDP;
-	k[n++] = key(p);
-	p.content++;
-	k[n++] = key(p);
-	p.payload++;
-	k[n++] = key(p);
-	p.proto = ICMP;
-	k[n++] = key(p);
-	p.dport++; /* the echo's number */
-	k[n++] = key(p);
-	p.flags = 0; /* the reply */
-	p.flags = 3;
-	k[n++] = key(p);
-	for (size_t i = 0; i < n; i++) {
-		for (size_t j = 0; j < i; j++) {
-			if (k[i] == k[j]) {
-				fail_msg("%zu and %zu have one key", i, j);
-			}
-		}
-	}
-}
-
-/* The window of data segments is not part: a resent one may state another. Nor is any payload of
- * TCP, nor of others what lies behind the first bytes. */
-static void test_key_of_payload(void **state)
-{
-	struct packet p = tcp, q = tcp;
-	(void)state;
-	q.content = 99;
-	q.window++;
-	assert_true(key(p) == key(q));
-	p.proto = q.proto = UDP;
-	assert_true(key(p) != key(q));
-	struct bytes b = { 0 };
-	q.content = p.content;
-	uint32_t n = packet_bytes(&q, &b);
-	b.data[14 + 20 + 8 + 48] ^= 1;
-	b.data[n - 1] ^= 1;
-	struct usk_record r = { .data = b.data, .captured = n, .length = n };
-	struct usk_packet out;
-	assert_true(usk_packet_decode(&r, LINK_ETHERNET, USK_DEPTH_ALL, &out, NULL));
-	assert_true(out.key == key(p));
-	b.data[14 + 20 + 8 + 47] ^= 1;
-	assert_true(usk_packet_decode(&r, LINK_ETHERNET, USK_DEPTH_ALL, &out, NULL));
-	assert_true(out.key != key(p));
-	struct usk_counts counts;
-	struct usk_packet whole;
-	assert_true(usk_packet_decode(&r, LINK_ETHERNET, (struct usk_depth){ 20 + 8 + 15, 0 }, &out,
-				      NULL));
-	assert_true(decode_cut(&p, NO_CUT, 20 + 8 + 15, &whole, &counts));
-	assert_true(out.key == whole.key);
-	bytes_free(&b);
-}
-
 /* TCP options in any order, of any length; stamps only where they are whole. */
 static void test_tcp_options(void **state)
 {
@@ -699,13 +466,10 @@ static void test_sound(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_wrappings),	cmocka_unit_test(test_sides),
-		cmocka_unit_test(test_left_out),	cmocka_unit_test(test_links),
-		cmocka_unit_test(test_cut_anywhere),	cmocka_unit_test(test_key_on_the_way),
-		cmocka_unit_test(test_key_of_segments), cmocka_unit_test(test_padding),
-		cmocka_unit_test(test_key_tells_apart), cmocka_unit_test(test_key_of_payload),
-		cmocka_unit_test(test_tcp_options),	cmocka_unit_test(test_addresses),
-		cmocka_unit_test(test_sound),
+		cmocka_unit_test(test_wrappings),    cmocka_unit_test(test_sides),
+		cmocka_unit_test(test_left_out),     cmocka_unit_test(test_links),
+		cmocka_unit_test(test_cut_anywhere), cmocka_unit_test(test_tcp_options),
+		cmocka_unit_test(test_addresses),    cmocka_unit_test(test_sound),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+#include "decoded.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+const struct packet tcp = {
+	.link = LINK_ETHERNET,
+	.src = A,
+	.dst = B,
+	.ip_id = 0x1234,
+	.sport = 40000,
+	.dport = 443,
+	.seq = 0x89abcdef,
+	.ack = 0x1020304,
+	.flags = ACK | PSH,
+	.window = 501,
+	.timestamps = true,
+	.tsval = 0xf0000001,
+	.tsecr = 0x70000002,
+	.payload = 100,
+};
+
+/* The quick look says what decoding says, or nothing. */
+static void check_glance(const struct usk_record *r, uint16_t link, const struct usk_packet *is)
+{
+	struct usk_glance g;
+	memset(&g, 0x5a, sizeof g);
+	if (usk_packet_glance(r, link, &g)) {
+		assert_non_null(is);
+		assert_true(g.src == is->src.lo && g.dst == is->dst.lo);
+		assert_true(g.pick == usk_packet_pick(is));
+	}
+}
+
+bool decode_cut(const struct packet *p, uint32_t keep, uint32_t depth, struct usk_packet *out,
+		struct usk_counts *counts)
+{
+	struct bytes b = { 0 };
+	uint32_t wire = packet_bytes(p, &b);
+	size_t n = b.n < keep ? b.n : keep;
+	uint8_t *data = malloc(n ? n : 1);
+	assert_non_null(data);
+	memcpy(data, b.data, n);
+	struct usk_record r = {
+		.time_ns = 77, .data = data, .captured = (uint32_t)n, .length = wire
+	};
+	memset(out, 0x5a, sizeof *out);
+	memset(counts, 0, sizeof *counts);
+	bool good = usk_packet_decode(&r, p->link, (struct usk_depth){ depth, 0 }, out, counts);
+	check_glance(&r, p->link, good ? out : NULL);
+	free(data);
+	bytes_free(&b);
+	return good;
+}
+
+struct usk_packet decode(const struct packet *p)
+{
+	struct usk_packet out;
+	struct usk_counts counts;
+	assert_true(decode_cut(p, NO_CUT, NO_CUT, &out, &counts));
+	assert_int_equal(counts.fragments + counts.not_ip + counts.loopback + counts.cut_short, 0);
+	assert_true(out.key != 0);
+	return out;
+}
