@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Logs of clocks against clocks whose every slew and step is known. */
+#include "../part.h"
 #include "flow/clock_log.h"
 
 #include <setjmp.h>
@@ -151,7 +152,7 @@ static void test_slewed(void **state)
 	const struct usk_epochs none = { 0 };
 	struct usk_rng r;
 	(void)state;
-	for (uint64_t seed = 0; seed < 50; seed++) {
+	for (uint64_t seed = case_first(50); seed < case_end(50); seed++) {
 		struct clock c = { .n = 0 };
 		usk_rng_seed(&r, seed);
 		turn(&c, 0, 0, 20000000);
@@ -178,7 +179,7 @@ static void test_slewed_always(void **state)
 	const struct usk_epochs none = { 0 };
 	struct usk_rng r;
 	(void)state;
-	for (uint64_t seed = 0; seed < 50; seed++) {
+	for (uint64_t seed = case_first(50); seed < case_end(50); seed++) {
 		struct clock c = { .n = 0 };
 		usk_rng_seed(&r, seed);
 		turn(&c, 0, 0, 20000000);
@@ -201,7 +202,7 @@ static void test_set(void **state)
 	const struct usk_epochs none = { 0 };
 	struct usk_rng r;
 	(void)state;
-	for (uint64_t seed = 0; seed < 50; seed++) {
+	for (uint64_t seed = case_first(50); seed < case_end(50); seed++) {
 		struct clock c = { .n = 0 };
 		usk_rng_seed(&r, seed);
 		turn(&c, 0, 0, 0);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Which clocks' stamps are not in the order of time: clocks in a ring, each of which sends to the next one
  * alone, so that no two say anything. */
+#include "../part.h"
 #include "flow/flow.h"
 
 #include <setjmp.h>
@@ -27,7 +28,7 @@ static int64_t shows(uint32_t clock, int64_t t, int64_t by)
 	return 7 * SECOND * clock + t + (clock == 0 && t > 5 * SECOND ? by : 0);
 }
 
-static void make(struct ring *x, unsigned seed, int64_t by)
+static void make(struct ring *x, uint64_t seed, int64_t by)
 {
 	struct usk_rng r;
 	usk_rng_seed(&r, seed);
@@ -57,7 +58,7 @@ static void test_ring(void **state)
 {
 	(void)state;
 	struct ring *x = malloc(sizeof *x);
-	for (unsigned seed = 1; seed <= 200; seed++) {
+	for (uint64_t seed = case_first(200); seed < case_end(200); seed++) {
 		const int64_t by = (int64_t)(seed % 3) * 2 * SECOND;
 		size_t those[CLOCKS] = { 0 };
 		make(x, seed, by);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What ranks send each other comes out as it went in, and is refused where it is cut short (flow/share_bytes.c). */
+#include "../part.h"
 #include "flow/share.h"
 
 #include <setjmp.h>
@@ -32,7 +33,7 @@ static void assert_rows(const void *a, const void *b, size_t n, size_t size)
 static void test_surveys(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 0; seed < 40; seed++) {
+	for (uint64_t seed = case_first(40); seed < case_end(40); seed++) {
 		struct usk_rng r;
 		struct usk_survey s = { .records = seed, .packets = seed / 2, .first_ns = -1 }, got;
 		struct usk_bytes b = { 0 };
@@ -167,7 +168,7 @@ static void assert_fit(const struct pair_source *s, const struct usk_pair *k,
 static void test_fits(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 0; seed < 40; seed++) {
+	for (uint64_t seed = case_first(40); seed < case_end(40); seed++) {
 		struct usk_rng r;
 		struct party party[2], party2[2];
 		struct parties p, p2;
