@@ -8,6 +8,11 @@ band, a larger limit, a record with another stamp. Each has to be refused."""
 import bisect, importlib.util, io, json, os, random, re, subprocess, sys, tempfile
 from contextlib import redirect_stderr, redirect_stdout
 
+sys.dont_write_bytecode = True  # the source tree stays as it is
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "sim"))
+
+from part import part
+
 SCENES = [
     ("pair", "--seconds 60 --rate 20", ""),
     ("nat", "--seconds 30 --rate 40 --nat --tso --gro --loss 1%", ""),
@@ -322,7 +327,8 @@ def check_explained(rng, unskew, verify, clocks, traces, options, told):
 
 
 def one_answer(unskew, verify, scene, seed, mutants, told):
-    rng = random.Random(seed)
+    first, count = part(0, mutants)
+    rng = random.Random(seed + first)
     with tempfile.TemporaryDirectory() as folder:
         proof, clocks, traces = make(unskew, folder, scene, seed)
         status, said = ask(verify, [proof, clocks, *traces])
@@ -331,7 +337,7 @@ def one_answer(unskew, verify, scene, seed, mutants, told):
         told["true: steps"] = told.get("true: steps", 0) + check_true(folder, clocks, proof)
         check_explained(rng, unskew, verify, clocks, traces, scene[2], told)
         text, table = open(proof).read(), open(clocks).read()
-        for n in range(mutants):
+        for n in range(first, first + count):
             lines, answer, changed = text.splitlines(), json.loads(table), list(traces)
             kind = KINDS[(seed + seed // len(SCENES) + n) % len(KINDS)](rng, lines, answer, changed)
             files = [os.path.join(folder, f) for f in ("proof.mutant", "clocks.mutant")]
