@@ -232,12 +232,6 @@ enum usk_status usk_trace_join(const struct usk_trace_part *part, size_t n, cons
 		size += usk_trace_size(part[i].trace);
 	}
 	enum usk_status status = start(t, err);
-	for (size_t i = 0; i < n && !status; i++) {
-		if (usk_trace_class(part[i].trace) != USK_TRACE_CAPTURE) {
-			status = usk_fail(err, USK_EUSAGE, 0, "%s: is a table, not a capture",
-					  usk_trace_path(part[i].trace));
-		}
-	}
 	t->in.size = size;
 	if (status) {
 		usk_trace_close(t);

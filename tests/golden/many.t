@@ -65,3 +65,9 @@ c5 is bounded on one side
 c6 is bounded on one side
 c7 is bounded on one side
 the same holds for 2 more clocks
+# Where rates are constant a clock without a message is absent: it contradicts nobody.
+$ printf 'clock,time_ns,kind,id\na,1000000123,send,1\nb,1000200456,recv,1\nb,2000000123,send,2\na,2000200456,recv,2\nc,2000000123,send,3\n' >alone.csv; unskew sync alone.csv --model linear | sed -n '2,4p;/^Note/p'
+a      reference  0                           0                     1         1
+b      bounded    0 us ± 451 us               200 (-401 to 500)     1         1
+c      absent     -                           -                     0         0
+Note: c shares no message with any other clock

@@ -3,11 +3,13 @@
  * written down. */
 #include "clock/clock.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -423,6 +425,33 @@ static void test_messages(void **state)
 	sources_close(s, n);
 }
 
+/* A load closes what it opened, and nothing else: what others open meanwhile stays open. */
+static void test_load(void **state)
+{
+	(void)state;
+	enum { FILES = 16, READERS = 2 };
+	struct source s[SOURCES_MAX];
+	size_t n = sources_open(s);
+	for (int kind = 0; kind < 2 * CHANNELS; kind++) {
+		const struct load_plan plan = { .work = kind % 2 ? WORK_MESSAGE : WORK_READ,
+						.n = READERS,
+						.source = &s[0],
+						.channel = (enum channel)(kind / 2),
+						.bytes = 8 };
+		int file[FILES];
+		struct load *l = load_start(&plan);
+		for (int i = 0; i < FILES; i++) {
+			file[i] = open("/dev/null", O_RDONLY);
+			assert_true(file[i] >= 0);
+		}
+		load_stop(l);
+		for (int i = 0; i < FILES; i++) {
+			assert_int_equal(close(file[i]), 0);
+		}
+	}
+	sources_close(s, n);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -432,6 +461,7 @@ int main(void)
 		cmocka_unit_test(test_drift),	     cmocka_unit_test(test_routines),
 		cmocka_unit_test(test_split),	     cmocka_unit_test(test_enough),
 		cmocka_unit_test(test_beside),	     cmocka_unit_test(test_messages),
+		cmocka_unit_test(test_load),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
