@@ -7,6 +7,9 @@
 
 #include "unskew.h"
 
+/* No record is late by more: where stamps fall by that the clock was set back. */
+#define USK_LATEST_NS INT64_C(10000000000)
+
 /*
  * The least time that a message of n bytes needs, by the reference's clock (Ashton 1995, section
  * 4.2): base + first [n >= 1] + per_byte max(0, n - 1). Picoseconds, so that 1.032 us a byte is

@@ -168,6 +168,13 @@ static const char *moved(bool forward)
 	return forward ? "stepped forward" : "stepped backward";
 }
 
+/* Of a fall whose size messages do not tell records alone say that the clock was set back. */
+static bool may_be_late(const struct usk_clock *k, const struct usk_jump *j)
+{
+	const struct usk_set_back *s = j->epoch < k->n_set_backs ? &k->set_back[j->epoch] : NULL;
+	return s && s->from_ns - s->to_ns <= USK_LATEST_NS;
+}
+
 /*
  * "a was stepped forward by 1.000 ms +- 90 us". The offset brings a clock to its reference: it
  * falls where that clock is stepped forward, and rises where the reference is.
@@ -201,7 +208,8 @@ static void print_what(FILE *out, const struct usk_clocks *c, const struct usk_c
 			open ? "" : text_of("%s at most", unit_at_most(hi > -lo ? hi : -lo).s).s);
 	} else if (j->end_epoch != j->epoch && (who == other || (!rose && !fell))) {
 		/* The reference, against itself; or without a message on both sides. */
-		fprintf(out, "Step: %s was stepped backward", name);
+		fprintf(out, "Step: %s was stepped backward%s", name,
+			may_be_late(clock, j) ? ", or its records are late" : "");
 	} else if (!rose && !fell) {
 		fprintf(out, "Step: %s was stepped forward or backward", name);
 		if (!open) {

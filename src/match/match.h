@@ -9,6 +9,7 @@
 #ifndef USK_MATCH_H
 #define USK_MATCH_H
 
+#include "base/answer.h"
 #include "base/base.h"
 #include "read/trace.h"
 
@@ -51,9 +52,6 @@ struct usk_drops {
 	size_t n;
 	size_t least; /* once there is no room for more */
 };
-
-/* No record is late by more. */
-#define USK_LATEST_NS INT64_C(10000000000)
 
 /* Records, rising, at which something else tells that the clock was set back. all: and no others, but for falls that
  * no late record explains. */
