@@ -78,6 +78,7 @@ cover      gcovr             line coverage
 ci         gcc               one compiler
 ci         clang             the other
 ci         libclang-rt-dev   its sanitizers
+ci?        lld               links the tests of it quickly
 ci         valgrind          uninitialised memory, which ASan does not see
 ci         git               a clean checkout
 '
