@@ -377,11 +377,11 @@ static void doubt(struct falls *x, size_t i)
  * of records tells goes if there is more of an order without it: else it stays open, which bands allow for
  * (graph/late.c).
  */
-static size_t take_back(struct falls *x, size_t left)
+static void take_back(struct falls *x, size_t left)
 {
 	for (size_t i = x->n; i-- > 0;) {
 		struct fall *f = &x->fall[i];
-		if (!f->back || (f->was && f->size > USK_LATEST_NS)) {
+		if (!f->back || (f->was && (f->size > USK_LATEST_NS || x->asked >= MOST))) {
 			continue;
 		}
 		doubt(x, i);
@@ -393,7 +393,6 @@ static size_t take_back(struct falls *x, size_t left)
 			believe(x, i);
 		}
 	}
-	return left;
 }
 
 static void tell_all(struct falls *x)
@@ -403,9 +402,9 @@ static void tell_all(struct falls *x)
 			believe(x, i);
 		}
 	}
-	size_t left = take_back(x, left_by(x)), lines = x->n_lines * sizeof *x->left;
+	take_back(x, left_by(x));
+	size_t left = left_by(x), lines = x->n_lines * sizeof *x->left;
 	size_t *was = usk_alloc(x->n_lines + 1, sizeof *was);
-	left_by(x);
 	show_all(x);
 	for (size_t i = 0; i < x->n && left >= ENOUGH && x->asked < MOST; i++) {
 		struct fall *f = &x->fall[i];
