@@ -205,12 +205,13 @@ static void take_falls(struct falls *x, uint32_t line, const struct usk_drops *d
 	x->known[line] = known;
 	for (size_t i = 0; i < drops->n; i++) {
 		const struct usk_drop *d = &drops->drop[i];
+		const bool was = is_known(known, d);
 		*USK_ADD(x->fall, x->n, x->cap) =
 			(struct fall){ .size = usk_saturate((usk_i128)d->from_ns - d->to_ns),
 				       .at = d->at,
 				       .line = line,
-				       .back = is_known(known, d),
-				       .was = is_known(known, d),
+				       .back = was,
+				       .was = was,
 				       .drop = d,
 				       .told = told };
 	}

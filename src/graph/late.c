@@ -75,9 +75,11 @@ void usk_late_decide(struct usk_work *w)
 	usk_bound_by_order(w);
 	for (size_t i = 0; i < w->n_breaks; i++) {
 		struct usk_break *b = &w->brk[i];
-		if (b->back && b->falls && !may_be_late(w, b, risen)) {
-			b->falls = false;
-			b->far_ns = 0;
+		if (b->back && b->falls) {
+			b->falls = may_be_late(w, b, risen);
+			b->far_ns = b->falls ? usk_saturate(usk_ceil_div(at_limit(w, b->far_ns),
+									 USK_E12))
+					     : 0;
 		}
 	}
 	usk_build_cells(w);
