@@ -28,35 +28,54 @@ static void bound_beyond(struct usk_work *w, uint32_t k)
 	}
 }
 
-/* Where T of a clock may fall, sorted by clocks; first[k] is that of clock k. */
-struct falls {
-	struct falling {
-		uint32_t clock;
-		int64_t from_ns, to_ns, far_ns;
-	} * row;
-	size_t n, *first;
-};
-
-static struct falls falls_of(const struct usk_work *w)
+/* Before the first event of a clock, and behind the last one, is nothing that it showed twice. */
+static struct usk_falling twice_shown(const struct usk_work *w, const struct usk_break *b)
 {
-	struct falls f = { .row = usk_alloc(w->n_breaks + 1, sizeof *f.row) };
+	const int64_t first = w->x[w->first[b->clock]], last = w->x[w->first[b->clock + 1] - 1];
+	const int64_t begin = usk_saturate((usk_i128)b->from_ns - b->fold_ns);
+	const int64_t end = usk_saturate((usk_i128)b->to_ns + b->fold_ns);
+	return (struct usk_falling){ b->clock,
+				     true,
+				     b->from_ns,
+				     b->to_ns,
+				     b->fold_ns,
+				     begin > first ? begin : first,
+				     end < last ? end : last };
+}
+
+static void falls_of(struct usk_work *w)
+{
+	struct usk_fallings *f = &w->falls;
+	usk_fallings_free(f);
+	f->row = usk_alloc(2 * w->n_breaks + 1, sizeof *f->row);
 	for (size_t i = 0; i < w->n_breaks; i++) {
 		const struct usk_break *b = &w->brk[i];
 		const int64_t lasts = usk_saturate((usk_i128)b->to_ns - b->from_ns);
 		const int64_t far = !b->down ? b->fall_ns : b->far_ns ? b->far_ns : lasts;
 		if (b->falls && !b->of_reference && far) {
-			f.row[f.n++] = (struct falling){ b->clock, b->from_ns, b->to_ns, far };
+			f->row[f->n++] =
+				(struct usk_falling){ b->clock, false, b->from_ns, b->to_ns,
+						      far,	0,     0 };
+		}
+		if (b->fold_ns) {
+			f->row[f->n++] = twice_shown(w, b);
 		}
 	}
-	usk_sort(f.row, f.n, sizeof *f.row, KEYS(BY(falling, clock), BY(falling, from_ns)));
-	f.first = usk_alloc(w->n_clocks + 1, sizeof *f.first);
+	usk_sort(f->row, f->n, sizeof *f->row,
+		 KEYS(BY(usk_falling, clock), BY(usk_falling, from_ns)));
+	f->first = usk_alloc(w->n_clocks + 1, sizeof *f->first);
 	for (size_t k = 0, i = 0; k <= w->n_clocks; k++) {
-		while (i < f.n && f.row[i].clock < k) {
+		while (i < f->n && f->row[i].clock < k) {
 			i++;
 		}
-		f.first[k] = i;
+		f->first[k] = i;
 	}
-	return f;
+}
+
+void usk_fallings_free(struct usk_fallings *f)
+{
+	USK_FREE(f->row, f->first);
+	*f = (struct usk_fallings){ .n = 0 };
 }
 
 /* An event that has a bound. */
@@ -65,57 +84,90 @@ struct known {
 	int64_t ns;
 };
 
-/* By how much T may have fallen from one event to a later one. In a bracket it falls by no more than that says,
- * and several may be of one step: one that holds all of them in between is enough. */
-static usk_i128 fell(const struct usk_work *w, const struct falls *f, uint32_t a, uint32_t b)
+/* May T fall by that from stamp a to stamp b? */
+static bool falls_between(const struct usk_falling *x, int64_t a, int64_t b)
 {
-	const uint32_t k = w->owner[a];
+	return x->twice ? x->begin_ns < a && b < x->end_ns : x->from_ns < b && x->to_ns > a;
+}
+
+/* In a bracket T falls by no more than that says, and several may be of one step: one that holds all of them
+ * that count is enough. */
+static usk_i128 fell_by(const struct usk_falling *row, size_t n, bool twice, int64_t a, int64_t b)
+{
 	int64_t from = INT64_MAX, to = INT64_MIN;
 	usk_i128 all = 0;
-	for (size_t i = f->first[k]; i < f->first[k + 1]; i++) {
-		const struct falling *x = &f->row[i];
-		if (x->from_ns < w->x[b] && x->to_ns > w->x[a]) {
+	for (size_t i = 0; i < n; i++) {
+		const struct usk_falling *x = &row[i];
+		if (x->twice == twice && falls_between(x, a, b)) {
 			from = x->from_ns < from ? x->from_ns : from;
 			to = x->to_ns > to ? x->to_ns : to;
 			all += x->far_ns;
 		}
 	}
-	from = from < w->x[a] ? w->x[a] : from;
-	to = to > w->x[b] ? w->x[b] : to;
-	for (size_t i = f->first[k]; i < f->first[k + 1]; i++) {
-		const struct falling *x = &f->row[i];
-		all = x->from_ns <= from && x->to_ns >= to && x->far_ns < all ? x->far_ns : all;
+	from = twice || from > a ? from : a;
+	to = twice || to < b ? to : b;
+	for (size_t i = 0; i < n; i++) {
+		const struct usk_falling *x = &row[i];
+		bool holds = x->twice == twice && x->from_ns <= from && x->to_ns >= to;
+		all = holds && x->far_ns < all ? x->far_ns : all;
 	}
 	return all;
 }
 
+usk_i128 usk_fell(const struct usk_work *w, uint32_t k, int64_t a, int64_t b, bool twice)
+{
+	const struct usk_fallings *f = &w->falls;
+	const struct usk_falling *row = f->row + f->first[k];
+	const size_t n = f->first[k + 1] - f->first[k];
+	const usk_i128 own = twice ? fell_by(row, n, true, a, b) : 0;
+	return fell_by(row, n, false, a, b) + own + usk_ceil_div(own * w->p->max_skew_e12, USK_E12);
+}
+
 /* What a bound says of another event of its clock, times sign: the less, the more T may have fallen between. */
-static usk_i128 says(const struct usk_work *w, const struct falls *f, const struct known *k,
-		     uint32_t i, int sign)
+static usk_i128 says(const struct usk_work *w, const struct known *k, uint32_t i, int sign)
 {
 	const uint32_t a = k->event < i ? k->event : i, b = k->event < i ? i : k->event;
-	return (usk_i128)sign * k->ns - fell(w, f, a, b);
+	return (usk_i128)sign * k->ns - usk_fell(w, w->owner[i], w->x[a], w->x[b], true);
+}
+
+/* Is it between the ends of a fold? */
+static bool is_within(const struct usk_work *w, uint32_t i)
+{
+	return w->cell[i].folded && i > w->first[w->owner[i]] && w->cell[i - 1].folded;
+}
+
+static void better(struct known *best, uint32_t i, int64_t ns, int sign)
+{
+	if (best->ns == USK_NONE || sign * ns > sign * best->ns) {
+		*best = (struct known){ i, ns };
+	}
 }
 
 /* One side of a clock's events, in the direction in which what bounds one bounds those behind it: the best bound
- * so far does, or the last one, over less that may fall. */
-static void fill_side(struct usk_work *w, const struct falls *f, uint32_t n, bool upper)
+ * so far does, or the last one, over less that may fall, or the best one that no fold is around. */
+static void fill_side(struct usk_work *w, uint32_t n, bool upper)
 {
 	const uint32_t first = w->first[n], end = w->first[n + 1];
 	const uint8_t side = upper ? USK_FILLED_HI : USK_FILLED_LO;
 	const int sign = upper ? -1 : 1;
 	int64_t *ns = upper ? w->hi_ns : w->lo_ns;
-	struct known best = { .ns = USK_NONE }, last = best;
+	struct known known[] = { { 0, USK_NONE }, { 0, USK_NONE }, { 0, USK_NONE } };
 	for (uint32_t k = first; k < end; k++) {
 		const uint32_t i = upper ? first + (end - 1 - k) : k;
+		usk_i128 most = -USK_INF;
 		if (!(w->filled[i] & side)) {
-			last = (struct known){ i, ns[i] };
-			best = best.ns == USK_NONE || sign * last.ns > sign * best.ns ? last : best;
-		} else if (best.ns != USK_NONE) {
-			const usk_i128 a = says(w, f, &best, i, sign),
-				       b = says(w, f, &last, i, sign);
-			ns[i] = usk_saturate(sign * (a > b ? a : b));
+			known[0] = (struct known){ i, ns[i] };
+			better(&known[1], i, ns[i], sign);
+			if (!is_within(w, i)) {
+				better(&known[2], i, ns[i], sign);
+			}
+			continue;
 		}
+		for (size_t m = 0; m < COUNT(known); m++) {
+			usk_i128 v = known[m].ns == USK_NONE ? most : says(w, &known[m], i, sign);
+			most = v > most ? v : most;
+		}
+		ns[i] = most > -USK_INF ? usk_saturate(sign * most) : ns[i];
 	}
 }
 
@@ -184,12 +236,11 @@ void usk_fill(struct usk_work *w)
 		w->filled[i] = (w->lo_ns[i] == USK_NONE ? USK_FILLED_LO : 0) |
 			       (w->hi_ns[i] == USK_NONE ? USK_FILLED_HI : 0);
 	}
-	struct falls falls = falls_of(w);
+	falls_of(w);
 	for (uint32_t n = 0; n < w->n_clocks; n++) {
-		fill_side(w, &falls, n, false);
-		fill_side(w, &falls, n, true);
+		fill_side(w, n, false);
+		fill_side(w, n, true);
 	}
-	USK_FREE(falls.row, falls.first);
 	for (uint32_t i = 0, end; i < w->n; i = end) {
 		end = next_stamp(w, i);
 		spread(w, i, end);

@@ -35,6 +35,22 @@ static const struct usk_fold *fold_of(const struct usk_work *w, uint32_t i)
 	return NULL;
 }
 
+/* As an event before a stamp says, and one behind it, whatever T fell by in between. What messages say of an event
+ * is of one time that its stamp was shown; what was filled in is of all. */
+static int64_t not_below(const struct usk_drawing *d, uint32_t i, int64_t x)
+{
+	const struct usk_work *w = d->w;
+	const bool twice = !(w->filled[i] & USK_FILLED_LO);
+	return usk_saturate(w->lo_ns[i] - usk_fell(w, d->clock, w->x[i], x, twice));
+}
+
+static int64_t not_over(const struct usk_drawing *d, uint32_t i, int64_t x)
+{
+	const struct usk_work *w = d->w;
+	const bool twice = !(w->filled[i] & USK_FILLED_HI);
+	return usk_saturate(w->hi_ns[i] + usk_fell(w, d->clock, x, w->x[i], twice));
+}
+
 /* Bounds of T at a stamp between events i and i + 1. */
 static void put_between(struct usk_drawing *d, uint32_t i, int64_t x)
 {
@@ -64,9 +80,22 @@ static void put_between(struct usk_drawing *d, uint32_t i, int64_t x)
 		v = usk_e12(w->hi_ns[i + 1]) - rise;
 		hi = v < hi ? v : hi;
 	}
-	/* T does not fall from event to event, unless these are in no order. */
+	/* T does not fall from event to event, unless these are in no order. In a fold a stamp may be of either time
+	 * that it was shown. */
 	int64_t low = w->lo_ns[i] < w->lo_ns[i + 1] ? w->lo_ns[i] : w->lo_ns[i + 1];
 	int64_t high = w->hi_ns[i] > w->hi_ns[i + 1] ? w->hi_ns[i] : w->hi_ns[i + 1];
+	if (f) {
+		low = not_below(d, i, x);
+		high = not_over(d, i + 1, x);
+	}
+	if (f && f->first >= d->from) {
+		const int64_t first = not_below(d, f->first, x);
+		low = first > low ? first : low;
+	}
+	if (f && f->last < d->to) {
+		const int64_t last = not_over(d, f->last, x);
+		high = last < high ? last : high;
+	}
 	put_corner(d, x, lo == -USK_INF ? low : usk_floor_div(lo, USK_E12),
 		   hi == USK_INF ? high : usk_ceil_div(hi, USK_E12));
 }

@@ -60,6 +60,19 @@ struct usk_fold {
 	uint8_t lower; /* enum usk_pace */
 };
 
+/* Where T of a clock may fall from a stamp to a later one: as the reference may have been set back in between,
+ * or as the clock was, by which both stamps may have been shown twice. Sorted by clocks; first[k] is that of
+ * clock k. */
+struct usk_fallings {
+	struct usk_falling {
+		uint32_t clock;
+		bool twice;
+		int64_t from_ns, to_ns, far_ns; /* in that bracket by so much in all */
+		int64_t begin_ns, end_ns;	/* twice: between these stamps */
+	} * row;
+	size_t n, *first;
+};
+
 /* Cells from this event on, of pace USK_SLACK: by how much T may jump in one. */
 struct usk_slack {
 	uint32_t first, falling; /* falling: T may fall there, as so many brackets say */
@@ -170,6 +183,7 @@ struct usk_work {
 	size_t n_runs;
 	struct usk_fold *fold;
 	size_t n_folds;
+	struct usk_fallings falls; /* as usk_fill() found it */
 	struct usk_slack *slack;
 	size_t n_slacks;
 	usk_i128 *lo, *hi;  /* of T */
@@ -419,6 +433,10 @@ bool usk_cycle_doubt(struct usk_work *w);
 
 /** Bounds in whole ns where only the order of stamps says them, which w->filled then tells: w->lo_ns, w->hi_ns. */
 void usk_fill(struct usk_work *w);
+/** By how much T of clock k may have fallen from stamp a to stamp b, in order; twice: as only one time that
+ * either was shown is known, too. O(where it may fall). */
+usk_i128 usk_fell(const struct usk_work *w, uint32_t k, int64_t a, int64_t b, bool twice);
+void usk_fallings_free(struct usk_fallings *f);
 
 /* ---- estimate.c ---------------------------------------------------------------------------------
  */

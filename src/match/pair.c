@@ -60,11 +60,22 @@ static bool near(const struct walk *w, const struct seen *a, const struct seen *
 	return apart <= window && -apart <= window;
 }
 
-/* Could this send, by its stamp, come before that receive? */
-static bool in_time(const struct walk *w, const struct seen *sent, const struct seen *got)
+/* How long after its receive a send is, by stamps, beyond what the map may err by. */
+static usk_i128 late_by(const struct walk *w, const struct seen *sent, const struct seen *got)
 {
-	usk_i128 latest = (usk_i128)got->common_ns + w->lag_ns;
-	return sent->common_ns <= latest && near(w, sent, got);
+	return (usk_i128)sent->common_ns - got->common_ns - w->lag_ns;
+}
+
+/* Could this send, by its stamp, come before that receive? If none could, only what cannot be a copy
+ * contradicts stamps: nobody gives an IP-ID again within the window, nor a time stamp a tick later. */
+static bool in_time(const struct walk *w, const struct seen *sent, const struct seen *got,
+		    enum identity id, bool copies, bool late)
+{
+	usk_i128 by = late_by(w, sent, got);
+	bool stamped = sent->has & got->has & USK_HAS_SHARED_TIMESTAMPS;
+	bool alone = !copies || (stamped && by > LONGEST_TICK_NS);
+	bool itself = sent->seq == got->seq && (id == ID_SAME || (id == ID_SILENT && alone));
+	return near(w, sent, got) && (late ? by > 0 && itself : by <= 0);
 }
 
 static void ambiguous(struct walk *w, int me, struct seen *got)
@@ -142,7 +153,7 @@ static bool is_certain(const struct walk *w, int me, const struct seen *sent,
 	return !lost || (stamped && (!alone || trip > LONGEST_TICK_NS));
 }
 
-static void pair_range(struct walk *w, int me, uint64_t number)
+static void pair_range(struct walk *w, int me, uint64_t number, bool late)
 {
 	struct side *mine = &w->side[me], *theirs = &w->side[!me];
 	struct seen *got = usk_seen(mine, number);
@@ -164,7 +175,8 @@ static void pair_range(struct walk *w, int me, uint64_t number)
 		struct seen *c = usk_seen(theirs, copy[i]);
 		uint32_t offset = got->seq - c->seq;
 		enum identity this = identity(w, c, got, offset);
-		if (!in_time(w, c, got) || this == ID_OTHER || c->context != got->context ||
+		if (!in_time(w, c, got, this, true, late) || this == ID_OTHER ||
+		    c->context != got->context ||
 		    (st->role == ROLE_UNKNOWN && (offset || c->state & SEEN_MATCHED))) {
 			continue;
 		}
@@ -226,7 +238,7 @@ static bool may_pair(const struct stream *st, const struct seen *other, const st
 	return b->peer == NOBODY && kin(st, b);
 }
 
-static void pair_whole(struct walk *w, int me, uint64_t number)
+static void pair_whole(struct walk *w, int me, uint64_t number, bool late)
 {
 	struct side *mine = &w->side[me], *theirs = &w->side[!me];
 	struct seen *got = usk_seen(mine, number);
@@ -241,7 +253,8 @@ static void pair_whole(struct walk *w, int me, uint64_t number)
 			continue;
 		}
 		enum identity this = identity(w, c, got, 0);
-		if (!same_content(c, got) || !in_time(w, c, got) || this == ID_OTHER) {
+		if (!same_content(c, got) ||
+		    !in_time(w, c, got, this, st->who.proto == TCP, late) || this == ID_OTHER) {
 			continue;
 		}
 		possible++;
@@ -291,22 +304,43 @@ static bool passed(const struct walk *w, int me, uint64_t number)
 	return false;
 }
 
-void usk_walk_pair(struct walk *w, int me, uint64_t number)
+static bool is_done(const struct seen *got)
+{
+	return got->state & (SEEN_MATCHED | SEEN_AMBIGUOUS);
+}
+
+bool usk_walk_pair(struct walk *w, int me, uint64_t number)
 {
 	struct side *mine = &w->side[me];
 	struct seen *got = usk_seen(mine, number);
 	const struct stream *st = &mine->stream[got->stream];
 	if (st->role == ROLE_SENDS || got->state & SEEN_MATCHED) {
+		return true;
+	}
+	if (got->state & SEEN_RANGE) {
+		pair_range(w, me, number, false);
+	} else {
+		pair_whole(w, me, number, false);
+	}
+	if (w->of[me].survey->passing.several && st->peer == NOBODY && !is_done(got) &&
+	    passed(w, me, number)) {
+		usk_mark(mine, got, SEEN_AMBIGUOUS);
+		w->counts->passed++;
+	}
+	return is_done(got);
+}
+
+void usk_walk_pair_late(struct walk *w, int me, uint64_t number)
+{
+	struct side *mine = &w->side[me];
+	const struct seen *got = usk_seen(mine, number);
+	const struct stream *st = &mine->stream[got->stream];
+	if (is_done(got) || st->role != ROLE_RECEIVES || st->peer == NOBODY) {
 		return;
 	}
 	if (got->state & SEEN_RANGE) {
-		pair_range(w, me, number);
+		pair_range(w, me, number, true);
 	} else {
-		pair_whole(w, me, number);
-	}
-	if (w->of[me].survey->passing.several && st->peer == NOBODY &&
-	    !(got->state & (SEEN_MATCHED | SEEN_AMBIGUOUS)) && passed(w, me, number)) {
-		usk_mark(mine, got, SEEN_AMBIGUOUS);
-		w->counts->passed++;
+		pair_whole(w, me, number, true);
 	}
 }

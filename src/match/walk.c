@@ -245,10 +245,34 @@ static void drain(struct walk *w, int64_t until)
 			if (p->common_ns > until) {
 				break;
 			}
-			if (!(p->state & SEEN_SENT)) {
-				usk_walk_pair(w, me, s->drained);
+			if (!(p->state & SEEN_SENT) && !usk_walk_pair(w, me, s->drained)) {
+				*USK_ADD(s->lonely, s->n_lonely, s->cap_lonely) = s->drained;
 			}
 			s->drained++;
+		}
+	}
+}
+
+/* What lies before the window has nothing more to wait for. */
+static void settle(struct walk *w, int64_t before)
+{
+	for (int me = 0; me < 2; me++) {
+		struct side *s = &w->side[me];
+		while (s->lonely_from < s->n_lonely) {
+			const uint64_t number = s->lonely[s->lonely_from];
+			if (number >= s->tail) {
+				if (usk_seen(s, number)->common_ns >= before) {
+					break;
+				}
+				usk_walk_pair_late(w, me, number);
+			}
+			s->lonely_from++;
+		}
+		if (s->lonely_from * 2 >= s->n_lonely) {
+			s->n_lonely -= s->lonely_from;
+			memmove(s->lonely, s->lonely + s->lonely_from,
+				s->n_lonely * sizeof *s->lonely);
+			s->lonely_from = 0;
 		}
 	}
 }
@@ -388,8 +412,10 @@ static enum usk_status walk_through(struct walk *w, int64_t window, struct usk_e
 		if (now != INT64_MAX) {
 			/* Twice the lag: by then the copy that a late send makes was received too.
 			 */
-			drain(w, usk_saturate((usk_i128)now - 2 * (usk_i128)w->lag_ns));
-			expire(w, usk_saturate((usk_i128)now - 2 * (usk_i128)w->lag_ns - window));
+			int64_t sure = usk_saturate((usk_i128)now - 2 * (usk_i128)w->lag_ns);
+			drain(w, sure);
+			settle(w, usk_saturate((usk_i128)sure - window));
+			expire(w, usk_saturate((usk_i128)sure - window));
 		}
 		if (w->opt->progress && runs % 1024 == 0) {
 			w->opt->progress(w->opt->progress_ctx,
@@ -398,6 +424,7 @@ static enum usk_status walk_through(struct walk *w, int64_t window, struct usk_e
 		}
 	}
 	drain(w, INT64_MAX);
+	settle(w, INT64_MAX);
 	w->counts->unmatched += feed[0].unmatched + feed[1].unmatched;
 	return feed[0].status ? feed[0].status : feed[1].status;
 }

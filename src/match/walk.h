@@ -109,8 +109,11 @@ void usk_walk_link(struct walk *w, uint32_t p, uint32_t q);
 void usk_walk_consider(struct walk *w, uint32_t p, uint32_t q);
 /** The direction of packets that both captures have; NOBODY: nothing can be learned of it. */
 uint32_t usk_walk_direction(struct walk *w, struct usk_addr src, struct usk_addr dst, bool group);
-/** Look for the send of a packet that has become old enough. */
-void usk_walk_pair(struct walk *w, int side, uint64_t number);
+/** Look for the send of a packet that has become old enough. Returns whether nothing is left to look for. */
+bool usk_walk_pair(struct walk *w, int side, uint64_t number);
+/** Is there a send behind such a receive, by stamps, that is certainly the same packet? Then a clock was set
+ * near it, and no other message may say so. Before either side lets go of it. */
+void usk_walk_pair_late(struct walk *w, int side, uint64_t number);
 /** A packet that both captures have, p of the first: it becomes a message, or is counted. */
 void usk_walk_sighting(struct walk *w, struct seen *p, struct seen *q);
 /** The direction of a stream became known or doubtful: set the roles of it and of its peer. */

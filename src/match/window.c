@@ -38,7 +38,7 @@ void usk_side_free(struct side *s)
 	for (size_t i = 0; i < s->n_streams; i++) {
 		free(s->stream[i].send);
 	}
-	USK_FREE(s->ring, s->again, s->bucket, s->stream, s->slot, s->free_stream);
+	USK_FREE(s->ring, s->again, s->bucket, s->stream, s->slot, s->free_stream, s->lonely);
 }
 
 /* ---- packets by key --------------------------------------------------------- */

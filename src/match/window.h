@@ -139,6 +139,8 @@ struct side {
 	size_t mask;	     /* ring size - 1 */
 	uint64_t tail, drained, head;
 	uint64_t marked;  /* packets that were matched, or are ambiguous */
+	uint64_t *lonely; /* no send comes before these, until the window has passed */
+	size_t lonely_from, n_lonely, cap_lonely;
 	uint32_t *bucket; /* by key: low bits of the running number + 1 of the newest */
 	struct stream *stream;
 	size_t n_streams, cap_streams, live, sweep_at;

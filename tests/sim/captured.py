@@ -10,7 +10,6 @@ Not   how clocks wander, and what captures lack (campaign.c); the draws, which a
 Steps of less than 20 ms may lie within what packets are under way for, and of those in one bracket the answer assumes that they go one
 way. A case is made by its seed alone; --keep FOLDER writes those that fail.
 """
-import bisect
 import json
 import os
 import random
@@ -38,23 +37,37 @@ def simulate(unskew, *words, real=simulated.run):
 	real(unskew, *(w for p in kept for w in ((p[0], str(PLENTY * float(p[1]))) if p[0] == '--rate' else p)))
 
 
-def around(truth, name, when):
-	"""What a clock shows before and after a moment."""
-	i = max(0, bisect.bisect_right(truth['true_ns'], when) - 1)
-	shown = truth['clock_ns'][name]
-	return shown[i], shown[min(i + 1, len(shown) - 1)]
+def epochs_of(shown, clock):
+	"""Where in the truth each epoch of the answer begins, and their end."""
+	out, i = [0], 0
+	for back in clock.get('set_back', []):
+		before, after = int(back['from_ns']), int(back['to_ns'])
+		i = next((k for k in range(i + 1, len(shown)) if shown[k] < shown[k - 1] and shown[k] <= after and shown[k - 1] >= before), None)
+		if i is None:
+			return None
+		out.append(i)
+	return out + [len(shown)]
+
+
+def when(truth, shown, within, stamp, last):
+	"""The true time at which a clock showed a stamp, of samples [within), at the earliest or at the latest."""
+	some = range(*within)
+	if last:
+		return truth[next((k for k in reversed(some) if shown[k] < stamp), within[0] - 1) + 1:][:1] or truth[-1:]
+	return truth[max(0, next((k for k in some if shown[k] > stamp), within[1]) - 1):][:1]
 
 
 def brackets(truth, answer, step):
 	"""Those of the answer in which a step may be, not only a rate that changes: [(clock, jump)]."""
 	out = []
 	for e in answer['clocks']:
-		before, after = around(truth, e['name'], step['true_ns'])
-		for j in e['jumps']:
-			begin, end = int(j['after_local_ns']), int(j['before_local_ns'])
-			back = j.get('epoch', 0) != j.get('end_epoch', 0)
-			within = begin <= before and after <= end if back else begin <= after and before <= end
-			if j['kind'] == 'jump' and step['clock'] in (j['of'], j.get('or')) and within:
+		shown = truth['clock_ns'][e['name']]
+		begins = epochs_of(shown, e)
+		for j in e['jumps'] if begins else []:
+			first, last = j.get('epoch', 0), j.get('end_epoch', j.get('epoch', 0))
+			begin = when(truth['true_ns'], shown, begins[first:first + 2], int(j['after_local_ns']), False)
+			end = when(truth['true_ns'], shown, begins[last:last + 2], int(j['before_local_ns']), True)
+			if j['kind'] == 'jump' and begin[0] <= step['true_ns'] <= end[0]:
 				out.append((e['name'], j))
 	return out
 
@@ -62,16 +75,16 @@ def brackets(truth, answer, step):
 def is_assumed(truth, answer):
 	"""Does the answer name every step, and in no bracket some that go opposite ways? A large one that it does not name is no excuse.
 
-	Between two epochs of the reference it showed no time, copies of segments may be other ones where the answer says so, and up to
-	five messages that contradict others are ignored.
+	Between two epochs of the reference it showed no time, and between two of another clock it alone was stepped.
 	"""
 	ways, references = {}, [e for e in answer['clocks'] if e['quality'] == 'reference']
-	if any(j.get('epoch', 0) != j.get('end_epoch', 0) for e in references for j in e['jumps']) or \
-			any('may be paired with the wrong copy' in note for note in answer['notes']) or 0 < answer['messages']['outliers'] <= 5:
+	if any(j.get('epoch', 0) != j.get('end_epoch', 0) for e in references for j in e['jumps']):
 		return False
 	for step in truth['jumps']:
-		named = brackets(truth, answer, step)
-		if not named and abs(step['size_ns']) < SMALL:
+		around = brackets(truth, answer, step)
+		named = [(name, j) for name, j in around if step['clock'] in (j['of'], j.get('or'))]
+		between = any(j.get('epoch', 0) != j.get('end_epoch', 0) for _, j in around)
+		if not named and (between or abs(step['size_ns']) < SMALL):
 			return False
 		for name, j in named:
 			ways.setdefault((name, id(j)), set()).add((step['size_ns'] > 0) == (step['clock'] == name))

@@ -208,13 +208,66 @@ static void test_syn_again(void **state)
 	}
 }
 
+/*
+ * The last segment and a datagram come after q's clock was set back by more than the map between the clocks errs by: that
+ * they were received before they were sent is what tells it.
+ */
+static void test_received_before_sent(void **state)
+{
+	(void)state;
+	for (int f = 0; f < SCENE_FLAVOURS; f++) {
+		struct scene s = scene_flavoured(f);
+		for (uint32_t i = 0; i < 10; i++) {
+			int64_t t = START + 100 * MS + i * 2 * MS;
+			struct packet p = scene_tcp(&s, 0, t, 100 + i * SCENE_MSS, 1, SCENE_MSS);
+			int64_t delay = 150000 - (i < 9 ? 0 : 300 * MS);
+			scene_see(&s, 0, t, &p);
+			scene_see(&s, 1, t + delay, &p);
+			if (i < 9 || f & 3) {
+				scene_expect(&s, 0, t, t + delay);
+			}
+		}
+		struct packet p = scene_udp(&s, 0, 4711);
+		int64_t t = START + 130 * MS;
+		scene_pass(&s, 0, t, 150000 - 300 * MS, p);
+		scene_done(&s, scene_flavour(f, "received before sent"));
+	}
+}
+
+/* A capture lacks the original, and what it has was sent again and is lost: nothing says that they are one. */
+static void test_copy_of_what_was_missed(void **state)
+{
+	(void)state;
+	for (int f = 0; f < SCENE_FLAVOURS; f++) {
+		struct scene s = scene_flavoured(f);
+		for (uint32_t i = 0; i < 10; i++) {
+			int64_t t = START + 100 * MS + i * 2 * MS, again = t + 300 * MS;
+			struct packet p = scene_tcp(&s, 0, t, 100 + i * SCENE_MSS, 1, SCENE_MSS);
+			if (i != 8) {
+				scene_pass(&s, 0, t, 150000, p);
+				continue;
+			}
+			p.ip_id = s.no_ids ? 0 : 999;
+			scene_see(&s, 1, t + 150000, &p);
+			p = scene_tcp(&s, 0, again, p.seq, 1, SCENE_MSS);
+			scene_see(&s, 0, again, &p);
+		}
+		scene_done(&s, scene_flavour(f, "copy of what was missed"));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_retransmission), cmocka_unit_test(test_original_missed),
-		cmocka_unit_test(test_duplicate_acks), cmocka_unit_test(test_duplicate_on_the_way),
-		cmocka_unit_test(test_reorder),	       cmocka_unit_test(test_equal_acks),
+		cmocka_unit_test(test_retransmission),
+		cmocka_unit_test(test_original_missed),
+		cmocka_unit_test(test_duplicate_acks),
+		cmocka_unit_test(test_duplicate_on_the_way),
+		cmocka_unit_test(test_reorder),
+		cmocka_unit_test(test_equal_acks),
 		cmocka_unit_test(test_syn_again),
+		cmocka_unit_test(test_received_before_sent),
+		cmocka_unit_test(test_copy_of_what_was_missed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
