@@ -84,6 +84,14 @@ bool usk_course_carry(const struct usk_course *w, struct usk_slope_range c, bool
 		      struct usk_offsets *v);
 /** Brackets in which no clock of so much wander goes on, least in number; free() them. */
 struct usk_spans usk_course_spans(const struct usk_course *w, int64_t wander);
+/* By bracket, in about their order: where the first of it and all behind it begins, and where the last of it and
+ * all before it ends. */
+struct usk_reach {
+	int64_t *from, *to;
+};
+
+struct usk_reach usk_course_reach(const struct usk_course *w, const struct usk_spans *s);
+void usk_course_reach_free(struct usk_reach *r);
 /** For many questions by one range of slopes, which take O(log n) each then. O(n). */
 struct usk_outlook *usk_course_outlook(const struct usk_course *w, struct usk_slope_range c);
 void usk_course_outlook_free(struct usk_outlook *x);

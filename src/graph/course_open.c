@@ -316,3 +316,24 @@ void usk_course_bracket(const struct usk_course *w, const struct usk_span *s, st
 		b->a1_ns = a > b->a1_ns ? a : b->a1_ns;
 	}
 }
+
+struct usk_reach usk_course_reach(const struct usk_course *w, const struct usk_spans *s)
+{
+	struct usk_reach r = { usk_grow(NULL, s->n + 1, sizeof *r.from),
+			       usk_grow(NULL, s->n + 1, sizeof *r.to) };
+	for (size_t k = 0; k < s->n; k++) {
+		int64_t x = w->p[s->span[k].to].x;
+		r.to[k] = k && r.to[k - 1] > x ? r.to[k - 1] : x;
+	}
+	for (size_t k = s->n; k--;) {
+		int64_t x = w->p[s->span[k].from].x;
+		r.from[k] = k + 1 < s->n && r.from[k + 1] < x ? r.from[k + 1] : x;
+	}
+	return r;
+}
+
+void usk_course_reach_free(struct usk_reach *r)
+{
+	USK_FREE(r->from, r->to);
+	*r = (struct usk_reach){ NULL, NULL };
+}

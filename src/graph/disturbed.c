@@ -178,25 +178,44 @@ static size_t first_from(const struct usk_course *w, size_t from, usk_i128 x)
 	return i;
 }
 
+/* All brackets of a pair, and what else is asked of them. */
+struct all {
+	const struct usk_spans *s;
+	struct usk_reach reach;
+	struct usk_flights flights;
+};
+
+/* Does another one than number k reach into what lies between two points? */
+static bool holds_another(const struct usk_course *w, const struct all *x, size_t k,
+			  const struct usk_span *wide)
+{
+	return (k && x->reach.to[k - 1] > w->p[wide->from].x) ||
+	       (k + 1 < x->s->n && x->reach.from[k + 1] < w->p[wide->to].x);
+}
+
 /*
  * Where a was set back, what was under way meanwhile says of b's time that a showed more than it
  * did: so a bracket may lie before or behind the truth by as long as that was under way. What was so
- * for longer than a was set back by is in order all the same.
+ * for longer than a was set back by is in order all the same. How much it rose in so much more is no size of
+ * its own if another bracket lies there.
  */
-static struct usk_bracket bracket_of(const struct usk_course *w, struct usk_slope_range c,
-				     const struct usk_span *s, const struct usk_flights *f)
+static struct usk_bracket bracket_of(const struct usk_course *w, const struct all *x, size_t k)
 {
+	const struct usk_slope_range c = x->s->cone;
+	const struct usk_span *s = &x->s->span[k];
 	struct usk_bracket b;
 	usk_course_bracket(w, s, &b);
 	struct usk_rise size = usk_course_rise(w, c, s);
 	b.step = s->step;
 	if (s->step && !s->rises) {
 		struct usk_span wide = *s;
-		int64_t flight = usk_course_flight(w, c, s, f);
+		int64_t flight = usk_course_flight(w, c, s, &x->flights);
 		usk_i128 by = (usk_i128)flight + w->part->moved_ns;
 		wide.from = last_until(w, s->from, w->p[s->from].x - by);
 		wide.to = first_from(w, s->to, w->p[s->to].x + by);
-		size = usk_course_rise(w, c, &wide);
+		size = holds_another(w, x, k, &wide)
+			       ? (struct usk_rise){ .least_ns = USK_NONE, .most_ns = USK_NONE }
+			       : usk_course_rise(w, c, &wide);
 		if (size.least_ns != USK_NONE && size.least_ns > -flight) {
 			int64_t far = size.least_ns < 0 ? -size.least_ns : 0;
 			by = (usk_i128)far + w->part->moved_ns;
@@ -278,13 +297,18 @@ void usk_calm_of(const struct usk_part *p, const struct usk_calm_model *m,
 	usk_doubts_explain(&w, &s, out);
 	out->n_brackets = s.n;
 	out->bracket = usk_alloc(s.n + 1, sizeof *out->bracket);
-	struct usk_flights f = s.n ? usk_course_flights(&w) : (struct usk_flights){ NULL, 0 };
+	struct all all = { .s = &s };
+	if (s.n) {
+		all.reach = usk_course_reach(&w, &s);
+		all.flights = usk_course_flights(&w);
+	}
 	w.outlook = s.n ? usk_course_outlook(&w, s.cone) : NULL;
 	for (size_t k = 0; k < s.n; k++) {
-		out->bracket[k] = bracket_of(&w, s.cone, &s.span[k], &f);
+		out->bracket[k] = bracket_of(&w, &all, k);
 	}
 	usk_course_outlook_free(w.outlook);
-	USK_FREE(f.point, s.span, w.p);
+	usk_course_reach_free(&all.reach);
+	USK_FREE(all.flights.point, s.span, w.p);
 }
 
 void usk_calm_free(struct usk_calm *c)

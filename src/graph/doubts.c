@@ -181,27 +181,6 @@ void usk_doubts_note(const struct usk_course *w, struct usk_slope_range cone, st
 	free(with.p);
 }
 
-/* By bracket, in about their order: where the first of it and all behind it begins, and where the
- * last of it and all before it ends. */
-struct reach {
-	int64_t *from, *to;
-};
-
-static struct reach reach_of(const struct usk_course *w, const struct usk_spans *s)
-{
-	struct reach r = { usk_grow(NULL, s->n + 1, sizeof *r.from),
-			   usk_grow(NULL, s->n + 1, sizeof *r.to) };
-	for (size_t k = 0; k < s->n; k++) {
-		int64_t x = w->p[s->span[k].to].x;
-		r.to[k] = k && r.to[k - 1] > x ? r.to[k - 1] : x;
-	}
-	for (size_t k = s->n; k--;) {
-		int64_t x = w->p[s->span[k].from].x;
-		r.from[k] = k + 1 < s->n && r.from[k + 1] < x ? r.from[k + 1] : x;
-	}
-	return r;
-}
-
 /* How many of v[n], which do not fall, are less than x? */
 static size_t count_under(const int64_t *v, size_t n, int64_t x)
 {
@@ -212,8 +191,9 @@ static size_t count_under(const int64_t *v, size_t n, int64_t x)
 
 /* A bracket between two points, in the direction that these say, the first one or the last; its
  * number, or that of none. */
-static size_t between(const struct usk_course *w, const struct usk_spans *s, const struct reach *r,
-		      const struct usk_course_point *a, const struct usk_course_point *b, bool last)
+static size_t between(const struct usk_course *w, const struct usk_spans *s,
+		      const struct usk_reach *r, const struct usk_course_point *a,
+		      const struct usk_course_point *b, bool last)
 {
 	size_t from = count_under(r->to, s->n, a->x + 1), to = count_under(r->from, s->n, b->x);
 	for (size_t i = from; i < to; i++) {
@@ -233,7 +213,7 @@ void usk_doubts_explain(const struct usk_course *w, const struct usk_spans *s, s
 		return;
 	}
 	c->explained = usk_alloc(p->n_left_out, sizeof *c->explained);
-	struct reach r = reach_of(w, s);
+	struct usk_reach r = usk_course_reach(w, s);
 	struct usk_course with = *w;
 	make_room(&with);
 	for (size_t i = 0, at = w->n; i < p->n_left_out; i++) {
@@ -250,5 +230,6 @@ void usk_doubts_explain(const struct usk_course *w, const struct usk_spans *s, s
 			c->explained[c->n_explained++] = i;
 		}
 	}
-	USK_FREE(with.p, r.from, r.to);
+	free(with.p);
+	usk_course_reach_free(&r);
 }
