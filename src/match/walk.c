@@ -268,7 +268,7 @@ static void settle(struct walk *w, int64_t before)
 			}
 			s->lonely_from++;
 		}
-		if (s->lonely_from * 2 >= s->n_lonely) {
+		if (s->lonely_from && s->lonely_from * 2 >= s->n_lonely) {
 			s->n_lonely -= s->lonely_from;
 			memmove(s->lonely, s->lonely + s->lonely_from,
 				s->n_lonely * sizeof *s->lonely);
