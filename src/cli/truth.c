@@ -202,17 +202,31 @@ static bool end_of(const struct usk_clock *k, uint32_t epoch, int64_t *last, int
 	return known || drawn;
 }
 
+/* Where moments from i on fall over both stamps of an epoch's end; n: nowhere. */
+static size_t fall_over(const int64_t *local_ns, size_t n, size_t i, int64_t last, int64_t first)
+{
+	for (i = i ? i : 1; i < n; i++) {
+		if (local_ns[i] < local_ns[i - 1] && last <= local_ns[i - 1] &&
+		    local_ns[i] <= first) {
+			return i;
+		}
+	}
+	return n;
+}
+
 /* Which epoch each moment is of. Moments stand on both sides of every jump: an epoch ends where they
- * fall over both of its end's stamps. */
+ * fall over both of its end's stamps. One that late records end, as the clock was not set back there, ends
+ * with what it shows. */
 static uint32_t *epochs_of(const struct usk_clock *k, const int64_t *local_ns, size_t n)
 {
 	uint32_t *epoch = usk_alloc(n, sizeof *epoch), now = 0;
 	int64_t last, first;
 	bool ends = end_of(k, now, &last, &first);
+	size_t fall = ends ? fall_over(local_ns, n, 0, last, first) : n;
 	for (size_t i = 0; i < n; i++) {
-		if (i && ends && local_ns[i] < local_ns[i - 1] && last <= local_ns[i - 1] &&
-		    local_ns[i] <= first) {
+		while (ends && (fall < n ? i >= fall : local_ns[i] > last)) {
 			ends = end_of(k, ++now, &last, &first);
+			fall = ends ? fall_over(local_ns, n, i + 1, last, first) : n;
 		}
 		epoch[i] = now;
 	}

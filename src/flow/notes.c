@@ -179,10 +179,27 @@ char *usk_pair_explain(const struct usk_pair *p, const struct parties *parties,
 	return NULL;
 }
 
+/* Of a clock that is of two times at once no stamp tells which. */
+static char *explain_astray(const struct answer *x, size_t i)
+{
+	const char *a = x->p->party[x->c->pair[i].a].name, *b = x->p->party[x->c->pair[i].b].name;
+	return usk_format("%zu packets that both %s and %s hold stand between others that say more "
+			  "than 1 s else of their "
+			  "clocks: one was stepped, and its capture is not in the order in which "
+			  "it was recorded, as if "
+			  "it was sorted by stamps. Give it as it was recorded, or what is from "
+			  "before and from after "
+			  "the step as files of their own",
+			  x->fitted[i].astray, a, b);
+}
+
 /* One pair, which the user gave or which contradicts itself. */
 static char *explain_pair(const struct answer *x, size_t i)
 {
 	const struct usk_pair *pair = &x->c->pair[i];
+	if (x->fitted[i].astray) {
+		return explain_astray(x, i);
+	}
 	/* What messages lack an anchor may say. */
 	bool asked = x->p->n == 2 && !x->p->n_stated;
 	return asked || pair->quality == USK_CONTRADICTED

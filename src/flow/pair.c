@@ -159,6 +159,7 @@ enum usk_status usk_pair_fit(const struct pair_source *s, struct gathered *g, st
 	size_t n;
 	out->found = g->found;
 	out->too_many = g->too_many;
+	out->astray = s->coarse.astray;
 	usk_delay_samples_settle(&g->samples);
 	out->samples = g->samples;
 	g->samples = (struct usk_delay_samples){ 0 };

@@ -162,6 +162,7 @@ struct fitted {
 	struct usk_delay_samples samples;
 	struct usk_counts found;
 	size_t too_many;      /* so many more wrong messages may not be left out */
+	size_t astray;	      /* see usk_coarse */
 	const char *drawn_by; /* the method that drew it in the place of that asked, static; NULL */
 	struct usk_point *hull[2]; /* of floors and ceilings as recorded, if somebody asks */
 	size_t n_hull[2];

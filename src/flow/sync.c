@@ -380,6 +380,7 @@ static enum usk_status solve(struct sync *x)
 			.n_line = x->fitted[i].n_line,
 			.residual_ns = k->residual_ns,
 			.too_many = x->fitted[i].too_many,
+			.astray = x->fitted[i].astray > 0,
 		};
 	}
 	p->doing = "solving";

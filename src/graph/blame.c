@@ -292,6 +292,31 @@ void usk_bound_by_order(struct usk_work *w)
 	usk_propagate(w);
 }
 
+/* By how much a clock was set back that no message says at most: by no more than the time between the ends of its
+ * bracket, which order alone bounds, or the other clock tells. */
+static void size_folds(struct usk_work *w)
+{
+	for (size_t k = 0; k < w->n_breaks; k++) {
+		struct usk_break *b = &w->brk[k];
+		if (!b->vague || !b->fold_ns) {
+			continue;
+		}
+		const struct usk_bracket *x = &w->seen[b->bracket].at;
+		const uint32_t first = w->first[b->clock], end = w->first[b->clock + 1];
+		const uint32_t from = usk_event_behind(w, b->clock, b->from_ns);
+		const uint32_t to = usk_event_behind(w, b->clock, (usk_i128)b->to_ns - 1);
+		const usk_i128 lo = from > first ? w->lo[from - 1] : -USK_INF;
+		const usk_i128 hi = to < end ? w->hi[to] : USK_INF;
+		const bool of_b = w->seen[b->bracket].b == b->clock;
+		usk_i128 most =
+			of_b ? (usk_i128)x->a1_ns - x->a0_ns : (usk_i128)x->b1_ns - x->b0_ns;
+		if (lo > -USK_INF && hi < USK_INF) {
+			most = usk_ceil_div(hi - lo, USK_E12);
+		}
+		b->fold_ns = most > b->fold_ns ? usk_saturate(most) : b->fold_ns;
+	}
+}
+
 /*
  * What lies before and behind what is told by order alone, as no rate is known yet that holds: no
  * message is received before it is sent, and no clock's time falls.
@@ -302,6 +327,7 @@ void usk_blame(struct usk_work *w)
 		return;
 	}
 	usk_bound_by_order(w);
+	size_folds(w);
 	blame(w);
 	usk_break_by_reference(w);
 	usk_build_cells(w);

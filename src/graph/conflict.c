@@ -150,7 +150,7 @@ bool usk_conflict_contradicted(const struct usk_work *w, size_t pair)
 {
 	/* With lines there is nothing between: those that might be left out were, before. */
 	const struct usk_calm *c = &w->calm[pair];
-	return c->contradicted || too_many(&w->p->pair[pair], c) ||
+	return c->contradicted || w->p->pair[pair].astray || too_many(&w->p->pair[pair], c) ||
 	       (w->p->model.kind == USK_LINEAR && (c->n_brackets || c->n_outliers));
 }
 

@@ -273,7 +273,9 @@ static struct stretch follow_steps(struct usk_coarse *c, const struct usk_sighti
 enum { LEAST_RUN = 4 };
 
 /* Matching waits for no more. */
-#define MOST_OFF_NS INT64_C(1000000000)
+#define MOST_OFF_NS USK_COARSE_FOLLOWS_NS
+/* Of one step these differ by no more, as delays do. */
+#define AGREE_NS (MOST_OFF_NS / 4)
 
 static int64_t size_of(int64_t v)
 {
@@ -313,7 +315,7 @@ static double slope_of_sightings(const struct usk_sighting *s, size_t n)
 	return m ? slope[m / 2] : 0;
 }
 
-/* The end of the sightings from i on that are unusually far off, and of which each agrees with the next, unlike
+/* The end of the sightings from i on that are further off, and of which each agrees with the next, unlike
  * wrong joins: as far apart as clocks run apart at that rate, whatever the map says there. */
 static size_t run_of(const struct usk_sighting *s, const int64_t *r, size_t n, size_t i,
 		     double rate, int64_t usual)
@@ -376,23 +378,35 @@ static void follow(struct usk_coarse *c, const struct usk_sighting *s, size_t n,
 	slopes(c);
 }
 
-/* Matching does not wait for runs that are further off: the map goes there. */
+/* Matching does not wait for runs that are further off: the map goes there. Few at an end may be all that show a
+ * clock that was set just before, or just behind: they count where no others show that joins may be wrong. */
 static bool follow_runs(struct usk_coarse *c, const struct usk_sighting *s, size_t n,
 			int64_t middle_ns)
 {
 	int64_t *r = all_off(c, s, n), usual = unusual(middle_ns);
 	double rate = NAN;
 	bool any = false;
+	struct stretch ends[2] = { { 0, 0 }, { 0, 0 } };
+	size_t alone = 0;
 	for (size_t i = 0, end; i < n; i = end) {
 		end = i + 1;
 		if (size_of(r[i]) > MOST_OFF_NS && size_of(r[i]) > usual) {
 			rate = isnan(rate) ? slope_of_sightings(s, n) : rate;
-			end = run_of(s, r, n, i, rate, usual);
-			bool run = end - i >= LEAST_RUN;
-			if (run) {
+			end = run_of(s, r, n, i, rate, usual > AGREE_NS ? usual : AGREE_NS);
+			if (end - i >= LEAST_RUN) {
 				follow(c, s, n, i, end);
+				any = true;
+			} else if (!i || end == n) {
+				ends[i > 0] = (struct stretch){ i, end - i };
+			} else {
+				alone += end - i;
 			}
-			any = any || run;
+		}
+	}
+	for (int k = 0; k < 2 && !alone; k++) {
+		if (ends[k].n) {
+			follow(c, s, n, ends[k].from, ends[k].from + ends[k].n);
+			any = true;
 		}
 	}
 	free(r);

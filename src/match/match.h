@@ -413,6 +413,9 @@ void usk_lamport_free(struct usk_lamport *x);
  * How q's clock runs against p's, roughly: knots of medians, a straight line between them, the
  * outer offsets beyond. Steps and slews of either clock are followed.
  */
+#define USK_COARSE_FOLLOWS_NS                                                                      \
+	INT64_C(1000000000) /* where some in a row lie further off the map goes there */
+
 struct usk_coarse {
 	struct usk_coarse_knot {
 		int64_t q_ns;
@@ -423,8 +426,11 @@ struct usk_coarse {
 	size_t joins;
 	double rate;	   /* robust slope of p - q against q */
 	int64_t spread_ns; /* how far joins lie from the map: delays, and the map's own error */
-	bool ip_id_kept;   /* IP-ID survives the way between the two vantage points */
-	bool *doubtful;	   /* by p's ways: not on this one, perhaps; NULL: none */
+	/* So many joins of both directions agree, and stand between others that say else: one of the clocks was set, and
+	 * by its stamps it is of two times at once. */
+	size_t astray;
+	bool ip_id_kept;	   /* IP-ID survives the way between the two vantage points */
+	bool *doubtful;		   /* by p's ways: not on this one, perhaps; NULL: none */
 	struct usk_sighting *seen; /* the joins, sorted by q_ns; NULL after usk_coarse_fit() */
 };
 

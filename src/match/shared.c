@@ -166,6 +166,128 @@ static void join_some(void *ctx, size_t from, size_t to)
 	}
 }
 
+/* ---- clocks that are of two times at once ------------------------------------------------------ */
+
+/* A join by what one clock shows, and by how much the other one shows more. */
+struct shown {
+	int64_t ns, off_ns;
+	uint64_t talk;	/* the same for both directions of a conversation */
+	uint64_t run;	/* of joins that follow each other and agree */
+	bool back, few; /* few: in its run */
+};
+
+/* How many of s[n] have another one of the other direction of their conversation. */
+static size_t answered(struct shown *s, size_t n)
+{
+	size_t all = 0;
+	usk_sort(s, n, sizeof *s, KEYS(BY(shown, talk)));
+	for (size_t i = 0, k; i < n; i = k) {
+		size_t side[2] = { 0, 0 };
+		for (k = i; k < n && s[k].talk == s[i].talk; k++) {
+			side[s[k].back]++;
+		}
+		all += side[0] < side[1] ? side[0] : side[1];
+	}
+	return all;
+}
+
+static bool apart(const struct shown *a, const struct shown *b, int64_t by)
+{
+	usk_i128 d = (usk_i128)a->off_ns - b->off_ns;
+	return d > by || -d > by;
+}
+
+static size_t number_runs(struct shown *s, size_t n)
+{
+	enum { RUN = 4 };
+	size_t few = 0;
+	usk_sort(s, n, sizeof *s, KEYS(BY(shown, ns)));
+	for (size_t i = 0, k, runs = 0; i < n; i = k, runs++) {
+		for (k = i + 1; k < n && !apart(&s[k - 1], &s[k], USK_COARSE_FOLLOWS_NS); k++) {
+		}
+		for (size_t m = i; m < k; m++) {
+			s[m].run = runs;
+			s[m].few = k - i < RUN;
+			few += s[m].few;
+		}
+	}
+	return few;
+}
+
+/* s[n] agree. Those that are few between others; all, if they are so again and again. */
+static size_t between(struct shown *s, size_t n)
+{
+	enum { OFTEN = 3 };
+	size_t runs = 0, few = 0;
+	usk_sort(s, n, sizeof *s, KEYS(BY(shown, run)));
+	for (size_t i = 0; i < n; i++) {
+		runs += !i || s[i].run != s[i - 1].run;
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (s[i].few || runs >= OFTEN) {
+			s[few++] = s[i];
+		}
+	}
+	return few;
+}
+
+/*
+ * In the order of a clock's stamps the other one goes on from packet to packet, but where one of them was set: then
+ * some follow each other, and hardly come back to where others were. Of few between others some may look alike and be
+ * others, anywhere, or were long under way, in one direction.
+ */
+static size_t between_others(struct shown *s, size_t n)
+{
+	enum { ENOUGH = 2, NEAR = 4, SHARE = 4 };
+	size_t few = number_runs(s, n), most = 0, largest = 0;
+	usk_sort(s, n, sizeof *s, KEYS(BY(shown, off_ns)));
+	for (int pass = 0; pass < 2; pass++) {
+		for (size_t i = 0, k; i < n; i = k) {
+			for (k = i + 1;
+			     k < n && !apart(&s[k - 1], &s[k], USK_COARSE_FOLLOWS_NS / NEAR); k++) {
+			}
+			if (!pass) {
+				largest = k - i > largest ? k - i : largest;
+			} else if (k - i < largest) {
+				size_t m = between(s + i, k - i);
+				bool many = m * SHARE >= few && answered(s + i, m) >= ENOUGH;
+				most = many && m > most ? m : most;
+			}
+		}
+	}
+	return most;
+}
+
+static size_t astray(const struct usk_survey *p, const struct usk_sighting *s, size_t n)
+{
+	size_t most = 0;
+	usk_i128 least_off = INT64_MAX, most_off = INT64_MIN;
+	for (size_t i = 0; i < n; i++) {
+		const usk_i128 off = (usk_i128)s[i].p_ns - s[i].q_ns;
+		least_off = off < least_off ? off : least_off;
+		most_off = off > most_off ? off : most_off;
+	}
+	if (most_off - least_off <= USK_COARSE_FOLLOWS_NS) {
+		return 0;
+	}
+	struct shown *by = usk_alloc(n + 1, sizeof *by);
+	for (int q = 0; q < 2 && !most; q++) {
+		for (size_t i = 0; i < n; i++) {
+			const struct usk_ends *e = &p->way[s[i].way];
+			const uint64_t src = usk_fold(e->src.hi, e->src.lo),
+				       dst = usk_fold(e->dst.hi, e->dst.lo);
+			by[i] = (struct shown){ .ns = q ? s[i].q_ns : s[i].p_ns,
+						.off_ns = usk_saturate((usk_i128)s[i].p_ns -
+								       s[i].q_ns),
+						.talk = src + dst,
+						.back = src < dst };
+		}
+		most = between_others(by, n);
+	}
+	free(by);
+	return most;
+}
+
 void usk_coarse_join(const struct usk_survey *p, const struct usk_survey *q, struct usk_coarse *out)
 {
 	/* IP-IDs tell equal contents apart, unless something on the way writes them anew: then
@@ -178,6 +300,7 @@ void usk_coarse_join(const struct usk_survey *p, const struct usk_survey *q, str
 		     : NULL;
 	USK_FREE(x.left, x.seen[!kept]);
 	usk_coarse_fit(x.seen[kept], x.n[kept], out);
+	out->astray = astray(p, x.seen[kept], x.n[kept]);
 	out->seen = x.seen[kept];
 	out->ip_id_kept = kept;
 	out->doubtful = doubtful;

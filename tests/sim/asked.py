@@ -99,8 +99,9 @@ def trials(judge, usual, *what, wrong=lambda count, *asked: False, one=trial):
 	wrong(cases, sums of what...): is that too little, or too much? one: in place of trial().
 	"""
 	o = options(usual)
-	failed, asked = 0, (0,) * len(what)
-	cases = ((judge, o.unskew, o.keep, s, asked) for s in range(o.seed, o.seed + o.count))
+	failed, nothing = 0, (0,) * len(what)
+	asked = nothing
+	cases = ((judge, o.unskew, o.keep, s, nothing) for s in range(o.seed, o.seed + o.count))
 	with multiprocessing.Pool(o.jobs) as pool:
 		for seed, why, *more in pool.imap(one, cases):
 			failed, asked = failed + bool(why), tuple(map(sum, zip(asked, more)))

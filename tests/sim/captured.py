@@ -72,7 +72,20 @@ def brackets(truth, answer, step):
 	return out
 
 
-def is_assumed(truth, answer):
+def read(truth, answer):
+	with open(truth, encoding='utf-8') as f, open(answer, encoding='utf-8') as g:
+		truth, answer = json.load(f), json.load(g)
+	truth['true_ns'] = [int(t) for t in truth['true_ns']]
+	truth['clock_ns'] = {n: [int(t) for t in row] for n, row in truth['clock_ns'].items()}
+	truth['jumps'] = [{'clock': j['clock'], 'true_ns': int(j['true_ns']), 'size_ns': int(j['size_ns'])} for j in truth['jumps']]
+	return truth, answer
+
+
+def told(truth):
+	return ', '.join(f"{j['clock']} {(j['true_ns'] - truth['true_ns'][0]) / 1e9:.3f} s {j['size_ns'] / 1e6:+.3f} ms" for j in truth['jumps'])
+
+
+def is_assumed(truth, answer, small=SMALL):
 	"""Does the answer name every step, and in no bracket some that go opposite ways? A large one that it does not name is no excuse.
 
 	Between two epochs of the reference it showed no time, and between two of another clock it alone was stepped.
@@ -84,7 +97,7 @@ def is_assumed(truth, answer):
 		around = brackets(truth, answer, step)
 		named = [(name, j) for name, j in around if step['clock'] in (j['of'], j.get('or'))]
 		between = any(j.get('epoch', 0) != j.get('end_epoch', 0) for _, j in around)
-		if not named and (between or abs(step['size_ns']) < SMALL):
+		if not named and (between or abs(step['size_ns']) < small):
 			return False
 		for name, j in named:
 			ways.setdefault((name, id(j)), set()).add((step['size_ns'] > 0) == (step['clock'] == name))
@@ -102,11 +115,7 @@ def judge(unskew, seed):
 	if r.returncode not in (0, 3):
 		raise AssertionError(f'refused: {r.stderr.strip()[:200]}')
 	said = [line for line in r.stdout.splitlines() if line.startswith('Truth:')]
-	with open('in/truth.json', encoding='utf-8') as f, open('clocks.json', encoding='utf-8') as g:
-		truth, answer = json.load(f), json.load(g)
-	truth['true_ns'] = [int(t) for t in truth['true_ns']]
-	truth['clock_ns'] = {n: [int(t) for t in row] for n, row in truth['clock_ns'].items()}
-	truth['jumps'] = [{'clock': j['clock'], 'true_ns': int(j['true_ns']), 'size_ns': int(j['size_ns'])} for j in truth['jumps']]
+	truth, answer = read('in/truth.json', 'clocks.json')
 	held, assumed = sum('holds the truth' in line for line in said), is_assumed(truth, answer)
 	if assumed and any('MISSES' in line for line in said):
 		raise AssertionError(' '.join(line for line in said if 'MISSES' in line))

@@ -6,7 +6,7 @@ In    nothing: networks whose clocks are never set; which records of a capture a
 Out   cases in which a band excludes the truth
 Why   late records look like a clock that was set back, and where fewer come than were under way meanwhile nothing tells one from the
       other: then the band has to hold both
-Not   clocks that are set (captured.py, rotated.py)
+Not   clocks that are set (reordered.py)
 
 Queues are directions, flows, or a share of all packets. Batches of a queue come late once, at the beginning, at the end, or over and
 over. A case is made by its seed alone; --keep FOLDER writes those that fail.
@@ -64,17 +64,26 @@ def queue_of(draw, records):
 	return kind, [late(r) for _, r in records]
 
 
+def recorded(records):
+	"""When each was recorded: as long after the one before as its stamp is, but where the clock was set."""
+	out = [records[0][0]]
+	for (a, _), (b, _) in zip(records, records[1:]):
+		out.append(out[-1] + (b - a if 0 <= b - a < SECOND else SECOND // 1000))
+	return out
+
+
 def reorder(draw, records):
 	"""Batches of one queue come after what the other one has of the same time."""
 	kind, late = queue_of(draw, records)
-	first, last = records[0][0], records[-1][0]
+	when = recorded(records)
+	first, last = when[0], when[-1]
 	length = int(10 ** draw.uniform(6.3, 9.7))
 	how = draw.choice(['begin', 'end', 'end', 'once', 'few', 'always'])
 	spans = [(first, first + length)] if how == 'begin' else [(last - length, last + 1)] if how == 'end' else \
 		[(t, t + length) for t in (draw.randrange(first, last) for _ in range(draw.randrange(2, 7) if how == 'few' else 1))]
 
 	def place(i):
-		t = records[i][0]
+		t = when[i]
 		if how == 'always':
 			return t // length, late[i], t
 		for a, b in spans:
@@ -87,8 +96,8 @@ def reorder(draw, records):
 	return f'{kind} {how} {length / 1e6:.3f} ms', [records[i] for i in order]
 
 
-def judge(unskew, seed):
-	draw = random.Random(f'queues {seed}')
+def network(unskew, draw, seed, more=lambda n: []):
+	"""Its captures, and how long messages are under way at least."""
 	n = draw.choice([2, 2, 3, 4])
 	delay, rate = draw.choice([100e-6, 1e-3, 5e-3, 20e-3, 50e-3]), draw.choice([3, 20, 100])
 	words = ['--hosts', str(n), '--seconds', str(draw.choice([10, 30])), '--rate', str(rate), '--seed', str(seed),
@@ -97,17 +106,27 @@ def judge(unskew, seed):
 		'--offset', ','.join(f'{draw.randrange(-10**6, 10**6)}us' for _ in range(n)),
 		'--drift-ppm', ','.join(str(draw.randrange(-50, 50)) for _ in range(n))]
 	words += draw.choice([[], ['--asym', f'{delay * draw.uniform(0, 5) * 1e6:.0f}us']])
-	words += draw.choice([[], ['--loss', '1%']])
+	words += draw.choice([[], ['--loss', '1%']]) + more(n)
 	r = run(unskew, 'simulate', '-q', '-o', 'in', *words)
 	if r.returncode:
 		raise AssertionError(f'simulate: {r.stderr[:200]}')
-	traces, said = [f'in/host{i}.pcap' for i in range(n)], []
+	return [f'in/host{i}.pcap' for i in range(n)], delay
+
+
+def write(path, head, records):
+	with open(path, 'wb') as f:
+		f.write(head + b''.join(r for _, r in records))
+
+
+def judge(unskew, seed):
+	draw, said = random.Random(f'queues {seed}'), []
+	traces, delay = network(unskew, draw, seed)
+	n = len(traces)
 	for path in draw.sample(traces, draw.choice([1, 1, n])):
 		head, records = read(path)
 		what, records = reorder(draw, records)
 		said.append(f'{path}: {what}')
-		with open(path, 'wb') as f:
-			f.write(head + b''.join(r for _, r in records))
+		write(path, head, records)
 	r = run(unskew, 'sync', *traces, '--truth', 'in/truth.json', '-o', 'clocks.json')
 	if r.returncode not in (0, 3):
 		raise AssertionError(f'{"; ".join(said)}: refused: {r.stderr.strip()[:200]}')
