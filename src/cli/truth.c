@@ -216,15 +216,16 @@ static size_t fall_over(const int64_t *local_ns, size_t n, size_t i, int64_t las
 
 /* Which epoch each moment is of. Moments stand on both sides of every jump: an epoch ends where they
  * fall over both of its end's stamps. One that late records end, as the clock was not set back there, ends
- * with what it shows. */
+ * with what it shows; if these are from before a fall, where what is on time goes on. */
 static uint32_t *epochs_of(const struct usk_clock *k, const int64_t *local_ns, size_t n)
 {
 	uint32_t *epoch = usk_alloc(n, sizeof *epoch), now = 0;
 	int64_t last, first;
-	bool ends = end_of(k, now, &last, &first);
+	bool ends = end_of(k, now, &last, &first), fell = false;
 	size_t fall = ends ? fall_over(local_ns, n, 0, last, first) : n;
 	for (size_t i = 0; i < n; i++) {
-		while (ends && (fall < n ? i >= fall : local_ns[i] > last)) {
+		while (ends && (fall < n ? i >= fall : local_ns[i] > (fell ? first : last))) {
+			fell = fall < n;
 			ends = end_of(k, ++now, &last, &first);
 			fall = ends ? fall_over(local_ns, n, i + 1, last, first) : n;
 		}
