@@ -192,12 +192,76 @@ static void test_hint(void **state)
 	usk_coarse_free(&map);
 }
 
+/* Two captures of the same packets, as sampled. What a clock shows is the true time and what it was set by so far. */
+struct seen_by {
+	struct usk_survey survey;
+	struct usk_sample sample[2000];
+	struct usk_ends way[2];
+};
+
+enum { PACKETS = 1000 }; /* one each 10 ms, to and fro by turns */
+
+static void see(struct seen_by *x, size_t i, int64_t at_ns)
+{
+	x->sample[i] = (struct usk_sample){ .key = i + 1, .time_ns = at_ns, .way = i & 1 };
+	x->survey.n_samples = i + 1;
+	x->survey.sample = x->sample;
+	x->survey.way = x->way;
+	x->survey.n_ways = 2;
+	x->way[0] = (struct usk_ends){ { 0, 0xffff0a000001 }, { 0, 0xffff0a000002 }, false };
+	x->way[1] = (struct usk_ends){ { 0, 0xffff0a000002 }, { 0, 0xffff0a000001 }, false };
+}
+
+/* How many are between others. */
+static size_t astray(const struct seen_by *p, const struct seen_by *q)
+{
+	struct usk_coarse map;
+	usk_coarse_join(&p->survey, &q->survey, &map);
+	size_t n = map.astray;
+	usk_coarse_free(&map);
+	return n;
+}
+
+/* Of one clock set_ns from packet `from` to packet `to`; of both directions, or of one that was so long under way. */
+static size_t astray_of(int64_t set_ns, size_t from, size_t to, size_t each, bool one_way)
+{
+	static struct seen_by x, y;
+	for (size_t i = 0; i < PACKETS; i++) {
+		int64_t at = 1700000000 * SECOND + (int64_t)i * 10 * MS;
+		bool set = i >= from && i < to && (i - from) % each == 0 && !(one_way && i & 1);
+		see(&x, i, at + (i & 1 ? 50000 : 0));
+		see(&y, i, at + (i & 1 ? 0 : 50000) + (set ? set_ns : 0));
+	}
+	size_t n = astray(&x, &y);
+	assert_int_equal(n, astray(&y, &x));
+	return n;
+}
+
+static void test_two_times_at_once(void **state)
+{
+	(void)state;
+	assert_int_equal(astray_of(0, 0, PACKETS, 1, false), 0);
+	/* Set forward, and back by so much that no stamp repeats. */
+	assert_int_equal(astray_of(3 * SECOND, 400, PACKETS, 1, false), 0);
+	assert_int_equal(astray_of(-20 * SECOND, 700, PACKETS, 1, false), 0);
+	/* Set back, for good or to where it was: what it shows from then on it showed before. */
+	assert_int_equal(astray_of(-4 * SECOND, 600, PACKETS, 1, false), 400);
+	assert_int_equal(astray_of(3 * SECOND, 400, 600, 1, false), 200);
+	/* Less than what is followed; packets that were long under way. */
+	assert_int_equal(astray_of(-900 * MS, 600, PACKETS, 1, false), 0);
+	assert_int_equal(astray_of(2 * SECOND, 0, PACKETS, 10, true), 0);
+	/* A few of both directions that lie there alone. */
+	assert_true(astray_of(2 * SECOND, 0, PACKETS, 33, false) >= 20);
+	assert_int_equal(astray_of(2 * SECOND, 400, 402, 1, false), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_maps),
 		cmocka_unit_test(test_degenerate),
 		cmocka_unit_test(test_hint),
+		cmocka_unit_test(test_two_times_at_once),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
