@@ -159,7 +159,8 @@ enum usk_status usk_pair_fit(const struct pair_source *s, struct gathered *g, st
 	size_t n;
 	out->found = g->found;
 	out->too_many = g->too_many;
-	out->astray = s->coarse.astray;
+	/* A log tells which time a stamp is of. */
+	out->astray = p->party[s->a].carry || p->party[s->b].carry ? 0 : s->coarse.astray;
 	usk_delay_samples_settle(&g->samples);
 	out->samples = g->samples;
 	g->samples = (struct usk_delay_samples){ 0 };

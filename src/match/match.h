@@ -439,6 +439,8 @@ void usk_coarse_join(const struct usk_survey *p, const struct usk_survey *q,
 		     struct usk_coarse *out);
 /** The same from sightings, which are sorted in place. */
 void usk_coarse_fit(struct usk_sighting *s, size_t n, struct usk_coarse *out);
+/** usk_coarse.astray of sightings, in any order; way: theirs, NULL: those that p sent have a ttl_p, others none. */
+size_t usk_sightings_astray(const struct usk_sighting *s, size_t n, const struct usk_ends *way);
 void usk_coarse_free(struct usk_coarse *c);
 
 /** q's stamp on p's clock. *hint speeds up ascending calls; start it at 0. */

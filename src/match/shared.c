@@ -258,7 +258,7 @@ static size_t between_others(struct shown *s, size_t n)
 	return most;
 }
 
-static size_t astray(const struct usk_survey *p, const struct usk_sighting *s, size_t n)
+size_t usk_sightings_astray(const struct usk_sighting *s, size_t n, const struct usk_ends *way)
 {
 	size_t most = 0;
 	usk_i128 least_off = INT64_MAX, most_off = INT64_MIN;
@@ -273,9 +273,9 @@ static size_t astray(const struct usk_survey *p, const struct usk_sighting *s, s
 	struct shown *by = usk_alloc(n + 1, sizeof *by);
 	for (int q = 0; q < 2 && !most; q++) {
 		for (size_t i = 0; i < n; i++) {
-			const struct usk_ends *e = &p->way[s[i].way];
-			const uint64_t src = usk_fold(e->src.hi, e->src.lo),
-				       dst = usk_fold(e->dst.hi, e->dst.lo);
+			const struct usk_ends *e = way ? &way[s[i].way] : NULL;
+			const uint64_t src = e ? usk_fold(e->src.hi, e->src.lo) : s[i].ttl_p;
+			const uint64_t dst = e ? usk_fold(e->dst.hi, e->dst.lo) : !s[i].ttl_p;
 			by[i] = (struct shown){ .ns = q ? s[i].q_ns : s[i].p_ns,
 						.off_ns = usk_saturate((usk_i128)s[i].p_ns -
 								       s[i].q_ns),
@@ -300,7 +300,7 @@ void usk_coarse_join(const struct usk_survey *p, const struct usk_survey *q, str
 		     : NULL;
 	USK_FREE(x.left, x.seen[!kept]);
 	usk_coarse_fit(x.seen[kept], x.n[kept], out);
-	out->astray = astray(p, x.seen[kept], x.n[kept]);
+	out->astray = usk_sightings_astray(x.seen[kept], x.n[kept], p->way);
 	out->seen = x.seen[kept];
 	out->ip_id_kept = kept;
 	out->doubtful = doubtful;
