@@ -335,7 +335,7 @@ static void write_pair(const struct usk_graph_problem *p, size_t i, const struct
 		}
 		n = n ? n : calm->n_brackets ? 2 : 0;
 		out->n_contradiction = n;
-		out->contradiction = usk_alloc(n, sizeof *out->contradiction);
+		out->contradiction = n ? usk_alloc(n, sizeof *out->contradiction) : NULL;
 		for (size_t k = 0; k < n; k++) {
 			out->contradiction[k] =
 				usk_point_message(pair->a, pair->b, point[k], ceiling[k]);
