@@ -214,17 +214,23 @@ static size_t number_runs(struct shown *s, size_t n)
 	return few;
 }
 
-/* s[n] agree. Those that are few between others; all, if they are so again and again. */
+/* s[n] agree. Those that are few between others; all but the most in a row, if they are so again and again. */
 static size_t between(struct shown *s, size_t n)
 {
 	enum { OFTEN = 3 };
-	size_t runs = 0, few = 0;
+	size_t runs = 0, few = 0, longest = 0;
+	uint64_t main_run = 0;
 	usk_sort(s, n, sizeof *s, KEYS(BY(shown, run)));
-	for (size_t i = 0; i < n; i++) {
-		runs += !i || s[i].run != s[i - 1].run;
+	for (size_t i = 0, k; i < n; i = k, runs++) {
+		for (k = i + 1; k < n && s[k].run == s[i].run; k++) {
+		}
+		if (k - i > longest) {
+			longest = k - i;
+			main_run = s[i].run;
+		}
 	}
 	for (size_t i = 0; i < n; i++) {
-		if (s[i].few || runs >= OFTEN) {
+		if (s[i].few || (runs >= OFTEN && s[i].run != main_run)) {
 			s[few++] = s[i];
 		}
 	}
@@ -234,7 +240,7 @@ static size_t between(struct shown *s, size_t n)
 /*
  * In the order of a clock's stamps the other one goes on from packet to packet, but where one of them was set: then
  * some follow each other, and hardly come back to where others were. Of few between others some may look alike and be
- * others, anywhere, or were long under way, in one direction.
+ * others, anywhere, or were under way for long, or when a clock was set: these are of one direction.
  */
 static size_t between_others(struct shown *s, size_t n)
 {
