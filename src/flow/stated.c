@@ -73,8 +73,8 @@ static const char *place(const struct parties *p, struct usk_graph_anchor *y, bo
 	}
 	if (p->party[y->a].unordered || p->party[y->b].unordered) {
 		return "names a clock that messages show to have been stepped backward, and "
-		       "nothing tells in which "
-		       "order its traces were recorded; join them in that order";
+		       "nothing tells in which order its traces were recorded; join them in that "
+		       "order";
 	}
 	if (!usk_party_unwrap(&p->party[y->a], &y->a_ns) ||
 	    !usk_party_unwrap(&p->party[y->b], &y->b_ns)) {

@@ -179,14 +179,14 @@ static size_t first_from(const struct usk_course *w, size_t from, usk_i128 x)
 }
 
 /* All brackets of a pair, and what else is asked of them. */
-struct all {
+struct shown {
 	const struct usk_spans *s;
 	struct usk_reach reach;
 	struct usk_flights flights;
 };
 
 /* Does another one than number k reach into what lies between two points? */
-static bool holds_another(const struct usk_course *w, const struct all *x, size_t k,
+static bool holds_another(const struct usk_course *w, const struct shown *x, size_t k,
 			  const struct usk_span *wide)
 {
 	return (k && x->reach.to[k - 1] > w->p[wide->from].x) ||
@@ -199,7 +199,7 @@ static bool holds_another(const struct usk_course *w, const struct all *x, size_
  * for longer than a was set back by is in order all the same. How much it rose in so much more is no size of
  * its own if another bracket lies there.
  */
-static struct usk_bracket bracket_of(const struct usk_course *w, const struct all *x, size_t k)
+static struct usk_bracket bracket_of(const struct usk_course *w, const struct shown *x, size_t k)
 {
 	const struct usk_slope_range c = x->s->cone;
 	const struct usk_span *s = &x->s->span[k];
@@ -297,7 +297,7 @@ void usk_calm_of(const struct usk_part *p, const struct usk_calm_model *m,
 	usk_doubts_explain(&w, &s, out);
 	out->n_brackets = s.n;
 	out->bracket = usk_alloc(s.n + 1, sizeof *out->bracket);
-	struct all all = { .s = &s };
+	struct shown all = { .s = &s };
 	if (s.n) {
 		all.reach = usk_course_reach(&w, &s);
 		all.flights = usk_course_flights(&w);

@@ -34,13 +34,13 @@ static struct usk_falling twice_shown(const struct usk_work *w, const struct usk
 	const int64_t first = w->x[w->first[b->clock]], last = w->x[w->first[b->clock + 1] - 1];
 	const int64_t begin = usk_saturate((usk_i128)b->from_ns - b->fold_ns);
 	const int64_t end = usk_saturate((usk_i128)b->to_ns + b->fold_ns);
-	return (struct usk_falling){ b->clock,
-				     true,
-				     b->from_ns,
-				     b->to_ns,
-				     b->fold_ns,
-				     begin > first ? begin : first,
-				     end < last ? end : last };
+	return (struct usk_falling){ .clock = b->clock,
+				     .twice = true,
+				     .from_ns = b->from_ns,
+				     .to_ns = b->to_ns,
+				     .far_ns = b->fold_ns,
+				     .begin_ns = begin > first ? begin : first,
+				     .end_ns = end < last ? end : last };
 }
 
 static void falls_of(struct usk_work *w)
@@ -53,9 +53,10 @@ static void falls_of(struct usk_work *w)
 		const int64_t lasts = usk_saturate((usk_i128)b->to_ns - b->from_ns);
 		const int64_t far = !b->down ? b->fall_ns : b->far_ns ? b->far_ns : lasts;
 		if (b->falls && !b->of_reference && far) {
-			f->row[f->n++] =
-				(struct usk_falling){ b->clock, false, b->from_ns, b->to_ns,
-						      far,	0,     0 };
+			f->row[f->n++] = (struct usk_falling){ .clock = b->clock,
+							       .from_ns = b->from_ns,
+							       .to_ns = b->to_ns,
+							       .far_ns = far };
 		}
 		if (b->fold_ns) {
 			f->row[f->n++] = twice_shown(w, b);

@@ -272,11 +272,6 @@ static struct stretch follow_steps(struct usk_coarse *c, const struct usk_sighti
 
 enum { LEAST_RUN = 4 };
 
-/* Matching waits for no more. */
-#define MOST_OFF_NS USK_COARSE_FOLLOWS_NS
-/* Of one step these differ by no more, as delays do. */
-#define AGREE_NS (MOST_OFF_NS / 4)
-
 static int64_t size_of(int64_t v)
 {
 	return v < 0 ? -v : v;
@@ -296,7 +291,7 @@ static int64_t *all_off(const struct usk_coarse *c, const struct usk_sighting *s
 /* So far off the map is unusual. middle_ns: how far the middle one of all is. */
 static int64_t unusual(int64_t middle_ns)
 {
-	return middle_ns < MOST_OFF_NS ? 8 * middle_ns + 1000000 : MOST_OFF_NS;
+	return middle_ns < USK_COARSE_FOLLOWS_NS ? 8 * middle_ns + 1000000 : USK_COARSE_FOLLOWS_NS;
 }
 
 /* The median slope from one to the next, of some: a few steps do not move it either. */
@@ -340,7 +335,7 @@ static int64_t off_map(const struct usk_coarse *c, const struct usk_sighting *s,
 	for (size_t i = 0, end; i < n; i = end) {
 		end = i + 1;
 		int64_t off = size_of(r[i]);
-		if (off > usual && off <= MOST_OFF_NS) {
+		if (off > usual && off <= USK_COARSE_FOLLOWS_NS) {
 			rate = isnan(rate) ? slope_of_sightings(s, n) : rate;
 			end = run_of(s, r, n, i, rate, usual);
 			most = end - i >= LEAST_RUN && off > most ? off : most;
@@ -384,26 +379,26 @@ static bool follow_runs(struct usk_coarse *c, const struct usk_sighting *s, size
 			int64_t middle_ns)
 {
 	int64_t *r = all_off(c, s, n), usual = unusual(middle_ns);
+	const int64_t agree = usual > USK_COARSE_AGREES_NS ? usual : USK_COARSE_AGREES_NS;
 	double rate = NAN;
-	bool any = false;
+	bool any = false, wrong = false;
 	struct stretch ends[2] = { { 0, 0 }, { 0, 0 } };
-	size_t alone = 0;
 	for (size_t i = 0, end; i < n; i = end) {
 		end = i + 1;
-		if (size_of(r[i]) > MOST_OFF_NS && size_of(r[i]) > usual) {
+		if (size_of(r[i]) > USK_COARSE_FOLLOWS_NS && size_of(r[i]) > usual) {
 			rate = isnan(rate) ? slope_of_sightings(s, n) : rate;
-			end = run_of(s, r, n, i, rate, usual > AGREE_NS ? usual : AGREE_NS);
+			end = run_of(s, r, n, i, rate, agree);
 			if (end - i >= LEAST_RUN) {
 				follow(c, s, n, i, end);
 				any = true;
 			} else if (!i || end == n) {
 				ends[i > 0] = (struct stretch){ i, end - i };
 			} else {
-				alone += end - i;
+				wrong = true;
 			}
 		}
 	}
-	for (int k = 0; k < 2 && !alone; k++) {
+	for (int k = 0; k < 2 && !wrong; k++) {
 		if (ends[k].n) {
 			follow(c, s, n, ends[k].from, ends[k].from + ends[k].n);
 			any = true;

@@ -409,13 +409,15 @@ size_t usk_lamport_left(struct usk_lamport *x, size_t n_clocks, const int64_t *l
 			size_t *left);
 void usk_lamport_free(struct usk_lamport *x);
 
+/* Matching waits for sightings that lie no further off the map; where some in a row do the map goes there. */
+#define USK_COARSE_FOLLOWS_NS INT64_C(1000000000)
+/* Those of one step differ by no more, as delays do. */
+#define USK_COARSE_AGREES_NS (USK_COARSE_FOLLOWS_NS / 4)
+
 /*
  * How q's clock runs against p's, roughly: knots of medians, a straight line between them, the
  * outer offsets beyond. Steps and slews of either clock are followed.
  */
-#define USK_COARSE_FOLLOWS_NS                                                                      \
-	INT64_C(1000000000) /* where some in a row lie further off the map goes there */
-
 struct usk_coarse {
 	struct usk_coarse_knot {
 		int64_t q_ns;

@@ -60,18 +60,13 @@ static bool near(const struct walk *w, const struct seen *a, const struct seen *
 	return apart <= window && -apart <= window;
 }
 
-/* How long after its receive a send is, by stamps, beyond what the map may err by. */
-static usk_i128 late_by(const struct walk *w, const struct seen *sent, const struct seen *got)
-{
-	return (usk_i128)sent->common_ns - got->common_ns - w->lag_ns;
-}
-
 /* Could this send, by its stamp, come before that receive? If none could, only what cannot be a copy
  * contradicts stamps: nobody gives an IP-ID again within the window, nor a time stamp a tick later. */
 static bool in_time(const struct walk *w, const struct seen *sent, const struct seen *got,
 		    enum identity id, bool copies, bool late)
 {
-	usk_i128 by = late_by(w, sent, got);
+	/* So long after its receive, beyond what the map may err by. */
+	usk_i128 by = (usk_i128)sent->common_ns - got->common_ns - w->lag_ns;
 	bool stamped = sent->has & got->has & USK_HAS_SHARED_TIMESTAMPS;
 	bool alone = !copies || (stamped && by > LONGEST_TICK_NS);
 	bool itself = sent->seq == got->seq && (id == ID_SAME || (id == ID_SILENT && alone));
@@ -304,6 +299,15 @@ static bool passed(const struct walk *w, int me, uint64_t number)
 	return false;
 }
 
+static void pair_seen(struct walk *w, int me, uint64_t number, bool late)
+{
+	if (usk_seen(&w->side[me], number)->state & SEEN_RANGE) {
+		pair_range(w, me, number, late);
+	} else {
+		pair_whole(w, me, number, late);
+	}
+}
+
 static bool is_done(const struct seen *got)
 {
 	return got->state & (SEEN_MATCHED | SEEN_AMBIGUOUS);
@@ -317,11 +321,7 @@ bool usk_walk_pair(struct walk *w, int me, uint64_t number)
 	if (st->role == ROLE_SENDS || got->state & SEEN_MATCHED) {
 		return true;
 	}
-	if (got->state & SEEN_RANGE) {
-		pair_range(w, me, number, false);
-	} else {
-		pair_whole(w, me, number, false);
-	}
+	pair_seen(w, me, number, false);
 	if (w->of[me].survey->passing.several && st->peer == NOBODY && !is_done(got) &&
 	    passed(w, me, number)) {
 		usk_mark(mine, got, SEEN_AMBIGUOUS);
@@ -338,9 +338,5 @@ void usk_walk_pair_late(struct walk *w, int me, uint64_t number)
 	if (is_done(got) || st->role != ROLE_RECEIVES || st->peer == NOBODY) {
 		return;
 	}
-	if (got->state & SEEN_RANGE) {
-		pair_range(w, me, number, true);
-	} else {
-		pair_whole(w, me, number, true);
-	}
+	pair_seen(w, me, number, true);
 }

@@ -413,9 +413,10 @@ static enum usk_status walk_through(struct walk *w, int64_t window, struct usk_e
 			/* Twice the lag: by then the copy that a late send makes was received too.
 			 */
 			int64_t sure = usk_saturate((usk_i128)now - 2 * (usk_i128)w->lag_ns);
+			int64_t before = usk_saturate((usk_i128)sure - window);
 			drain(w, sure);
-			settle(w, usk_saturate((usk_i128)sure - window));
-			expire(w, usk_saturate((usk_i128)sure - window));
+			settle(w, before);
+			expire(w, before);
 		}
 		if (w->opt->progress && runs % 1024 == 0) {
 			w->opt->progress(w->opt->progress_ctx,

@@ -51,10 +51,12 @@ def epochs_of(shown, clock):
 
 def when(truth, shown, within, stamp, last):
 	"""The true time at which a clock showed a stamp, of samples [within), at the earliest or at the latest."""
-	some = range(*within)
+	first, end = within
 	if last:
-		return truth[next((k for k in reversed(some) if shown[k] < stamp), within[0] - 1) + 1:][:1] or truth[-1:]
-	return truth[max(0, next((k for k in some if shown[k] > stamp), within[1]) - 1):][:1]
+		i = next((k for k in reversed(range(first, end)) if shown[k] < stamp), first - 1) + 1
+	else:
+		i = next((k for k in range(first, end) if shown[k] > stamp), end) - 1
+	return truth[min(max(0, i), len(truth) - 1)]
 
 
 def brackets(truth, answer, step):
@@ -67,7 +69,7 @@ def brackets(truth, answer, step):
 			first, last = j.get('epoch', 0), j.get('end_epoch', j.get('epoch', 0))
 			begin = when(truth['true_ns'], shown, begins[first:first + 2], int(j['after_local_ns']), False)
 			end = when(truth['true_ns'], shown, begins[last:last + 2], int(j['before_local_ns']), True)
-			if j['kind'] == 'jump' and begin[0] <= step['true_ns'] <= end[0]:
+			if j['kind'] == 'jump' and begin <= step['true_ns'] <= end:
 				out.append((e['name'], j))
 	return out
 

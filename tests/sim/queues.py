@@ -118,6 +118,15 @@ def write(path, head, records):
 		f.write(head + b''.join(r for _, r in records))
 
 
+def judged(unskew, traces, said):
+	"""What the answer's bands are said to be, against truth: of all clocks, and of those that miss it."""
+	r = run(unskew, 'sync', *traces, '--truth', 'in/truth.json', '-o', 'clocks.json')
+	if r.returncode not in (0, 3):
+		raise AssertionError(f'{said}: refused: {r.stderr.strip()[:200]}')
+	truth = [line for line in r.stdout.splitlines() if line.startswith('Truth:')]
+	return truth, [line for line in truth if 'MISSES' in line]
+
+
 def judge(unskew, seed):
 	draw, said = random.Random(f'queues {seed}'), []
 	traces, delay = network(unskew, draw, seed)
@@ -127,11 +136,7 @@ def judge(unskew, seed):
 		what, records = reorder(draw, records)
 		said.append(f'{path}: {what}')
 		write(path, head, records)
-	r = run(unskew, 'sync', *traces, '--truth', 'in/truth.json', '-o', 'clocks.json')
-	if r.returncode not in (0, 3):
-		raise AssertionError(f'{"; ".join(said)}: refused: {r.stderr.strip()[:200]}')
-	truth = [line for line in r.stdout.splitlines() if line.startswith('Truth:')]
-	missed = [line for line in truth if 'MISSES' in line]
+	truth, missed = judged(unskew, traces, '; '.join(said))
 	if missed:
 		raise AssertionError(f'delay {delay * 1e3} ms, {"; ".join(said)}: {" ".join(missed)}')
 	return None, sum('holds the truth' in line for line in truth)

@@ -192,14 +192,14 @@ static void test_hint(void **state)
 	usk_coarse_free(&map);
 }
 
-/* Two captures of the same packets, as sampled. What a clock shows is the true time and what it was set by so far. */
+enum { PACKETS = 1000 }; /* one each 10 ms, to and fro by turns */
+
+/* A capture of them, as sampled. What its clock shows is the true time, and what it was set by so far. */
 struct seen_by {
 	struct usk_survey survey;
-	struct usk_sample sample[2000];
+	struct usk_sample sample[PACKETS];
 	struct usk_ends way[2];
 };
-
-enum { PACKETS = 1000 }; /* one each 10 ms, to and fro by turns */
 
 static void see(struct seen_by *x, size_t i, int64_t at_ns)
 {
