@@ -35,7 +35,7 @@ bool usk_seen_has(const struct usk_seen *s, uint32_t k)
 /* Was the reference set back in it, if it was the reference? */
 bool usk_seen_sets_back(const struct usk_work *w, const struct usk_seen *s)
 {
-	return usk_seen_has(s, w->reference) && usk_seen_rises_for(s, w->reference);
+	return usk_seen_has(s, w->reference) && (s->at.both || usk_seen_rises_for(s, w->reference));
 }
 
 /* Between which times of the reference it lay: of both clocks one may be known better. If it is the
@@ -293,7 +293,7 @@ void usk_bound_by_order(struct usk_work *w)
 }
 
 /* By how much a clock was set back that no message says at most: by no more than the time between the ends of its
- * bracket, which order alone bounds, or the other clock tells. */
+ * bracket, where order alone bounds that. */
 static void size_folds(struct usk_work *w)
 {
 	for (size_t k = 0; k < w->n_breaks; k++) {
@@ -301,19 +301,14 @@ static void size_folds(struct usk_work *w)
 		if (!b->vague || !b->fold_ns) {
 			continue;
 		}
-		const struct usk_bracket *x = &w->seen[b->bracket].at;
 		const uint32_t first = w->first[b->clock], end = w->first[b->clock + 1];
 		const uint32_t from = usk_event_behind(w, b->clock, b->from_ns);
 		const uint32_t to = usk_event_behind(w, b->clock, (usk_i128)b->to_ns - 1);
 		const usk_i128 lo = from > first ? w->lo[from - 1] : -USK_INF;
 		const usk_i128 hi = to < end ? w->hi[to] : USK_INF;
-		const bool of_b = w->seen[b->bracket].b == b->clock;
-		usk_i128 most =
-			of_b ? (usk_i128)x->a1_ns - x->a0_ns : (usk_i128)x->b1_ns - x->b0_ns;
 		if (lo > -USK_INF && hi < USK_INF) {
-			most = usk_ceil_div(hi - lo, USK_E12);
+			b->fold_ns = usk_saturate(usk_ceil_div(hi - lo, USK_E12));
 		}
-		b->fold_ns = most > b->fold_ns ? usk_saturate(most) : b->fold_ns;
 	}
 }
 

@@ -22,30 +22,24 @@ void usk_break_add(struct usk_work *w, struct usk_break b)
 	}
 }
 
-static int64_t size_or_length(const struct usk_bracket *b, int64_t size)
+static int64_t magnitude(int64_t ns)
 {
-	if (size == USK_NONE) {
-		return usk_saturate((usk_i128)b->b1_ns - b->b0_ns);
-	}
-	return size < 0 ? -size : size;
+	return ns < 0 ? -ns : ns;
 }
 
-/* By so much stamps of a clock may repeat that was set back in a bracket. */
-static int64_t fold_of(const struct usk_bracket *b)
+/* Unknown: by no more than the other clock's time in it. */
+int64_t usk_bracket_set_back(const struct usk_bracket *b, bool of_b)
 {
-	return size_or_length(b, b->rises ? b->most_ns : b->least_ns);
+	const int64_t size = of_b ? b->most_ns : b->least_ns;
+	const usk_i128 other = of_b ? (usk_i128)b->a1_ns - b->a0_ns : (usk_i128)b->b1_ns - b->b0_ns;
+	return size == USK_NONE ? usk_saturate(other) : magnitude(size);
 }
 
 /* By so much a clock may have been set in it, either way. */
 int64_t usk_bracket_farthest(const struct usk_bracket *b)
 {
-	int64_t least = size_or_length(b, b->least_ns), most = size_or_length(b, b->most_ns);
-	return least > most ? least : most;
-}
-
-int64_t usk_bracket_set_back(const struct usk_seen *s, uint32_t k)
-{
-	return size_or_length(&s->at, s->a == k ? s->at.least_ns : s->at.most_ns);
+	const int64_t a = usk_bracket_set_back(b, false), other = usk_bracket_set_back(b, true);
+	return a > other ? a : other;
 }
 
 /* By how much T of a clock may rise, fall in a bracket more than usual: open in size for a step, of
@@ -74,16 +68,16 @@ static void break_pair(struct usk_work *w, uint32_t number)
 	b.from_ns = x->b0_ns;
 	b.to_ns = x->b1_ns;
 	b.falls = s->a == w->reference;
-	b.far_ns = b.falls ? usk_bracket_set_back(s, w->reference) : 0;
+	b.far_ns = b.falls ? usk_bracket_set_back(x, false) : 0;
 	b.vague = x->most_ns == USK_NONE;
-	b.fold_ns = b.up ? fold_of(x) : 0;
+	b.fold_ns = b.up ? usk_bracket_set_back(x, true) : 0;
 	a.clock = s->a;
 	a.from_ns = x->a0_ns;
 	a.to_ns = x->a1_ns;
 	a.falls = s->b == w->reference;
-	a.far_ns = a.falls ? usk_bracket_set_back(s, w->reference) : 0;
+	a.far_ns = a.falls ? usk_bracket_set_back(x, true) : 0;
 	a.vague = x->least_ns == USK_NONE;
-	a.fold_ns = a.up ? fold_of(x) : 0;
+	a.fold_ns = a.up ? usk_bracket_set_back(x, false) : 0;
 	usk_break_add(w, b);
 	usk_break_add(w, a);
 }

@@ -231,6 +231,71 @@ static struct usk_bracket bracket_of(const struct usk_course *w, const struct sh
 	return b;
 }
 
+static void swallow(struct usk_bracket *all, const struct usk_bracket *b)
+{
+	all->both = all->both || b->both || b->rises != all->rises;
+	all->b0_ns = b->b0_ns < all->b0_ns ? b->b0_ns : all->b0_ns;
+	all->b1_ns = b->b1_ns > all->b1_ns ? b->b1_ns : all->b1_ns;
+	all->a0_ns = b->a0_ns < all->a0_ns ? b->a0_ns : all->a0_ns;
+	all->a1_ns = b->a1_ns > all->a1_ns ? b->a1_ns : all->a1_ns;
+	all->flight_ns = b->flight_ns > all->flight_ns ? b->flight_ns : all->flight_ns;
+	all->least_ns = all->most_ns = USK_NONE;
+}
+
+/* How far from a bracket stamps of b may be of its other side, as b was set back in it. */
+static int64_t shown_twice(const struct usk_bracket *b)
+{
+	return b->rises || b->both ? usk_bracket_set_back(b, true) : 0;
+}
+
+static bool meet(const struct usk_bracket *first, const struct usk_bracket *second)
+{
+	const int64_t back[] = { shown_twice(first), shown_twice(second) };
+	const usk_i128 between = (usk_i128)second->b0_ns - first->b1_ns;
+	return between < (back[0] > back[1] ? back[0] : back[1]);
+}
+
+/* Some that meet, from that number on, and all of them as one. */
+struct several {
+	size_t from;
+	struct usk_bracket all;
+};
+
+/*
+ * Of steps there and back that reach into each other nobody knows which came first, nor whether there were any: stamps
+ * of a clock that was set once, whose records are in the order of stamps, say so, too. They are one bracket: all
+ * that they have in common is where it happened.
+ */
+static void unite_steps(struct usk_calm *c)
+{
+	struct several *met = usk_alloc(c->n_brackets + 1, sizeof *met);
+	struct usk_bracket *out = usk_alloc(c->n_brackets + 1, sizeof *out);
+	size_t steps = 0, m = 0, n = 0;
+	usk_sort(c->bracket, c->n_brackets, sizeof *c->bracket,
+		 KEYS(FALLING(usk_bracket, step), BY(usk_bracket, b0_ns), BY(usk_bracket, b1_ns)));
+	for (; steps < c->n_brackets && c->bracket[steps].step; steps++) {
+		met[m++] = (struct several){ steps, c->bracket[steps] };
+		for (; m > 1 && meet(&met[m - 2].all, &met[m - 1].all); m--) {
+			swallow(&met[m - 2].all, &met[m - 1].all);
+		}
+	}
+	for (size_t i = 0; i < m; i++) {
+		const size_t end = i + 1 < m ? met[i + 1].from : steps;
+		if (met[i].all.both) {
+			out[n++] = met[i].all;
+		}
+		for (size_t k = met[i].from; k < end && !met[i].all.both; k++) {
+			out[n++] = c->bracket[k];
+		}
+	}
+	for (size_t i = steps; i < c->n_brackets; i++) {
+		out[n++] = c->bracket[i];
+	}
+	USK_FREE(met, c->bracket);
+	c->bracket = out;
+	c->n_brackets = n;
+}
+
 static void begin_again(struct usk_course *w, struct usk_spans *s, struct usk_calm *out)
 {
 	usk_calm_free(out);
@@ -306,6 +371,7 @@ void usk_calm_of(const struct usk_part *p, const struct usk_calm_model *m,
 	for (size_t k = 0; k < s.n; k++) {
 		out->bracket[k] = bracket_of(&w, &all, k);
 	}
+	unite_steps(out);
 	usk_course_outlook_free(w.outlook);
 	usk_course_reach_free(&all.reach);
 	USK_FREE(all.flights.point, s.span, w.p);

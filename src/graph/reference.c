@@ -128,7 +128,7 @@ void usk_break_by_reference(struct usk_work *w)
 			struct usk_break b =
 				usk_break_of(&s->at, usk_seen_rises_for(s, other), (uint32_t)i);
 			b.falls = true;
-			b.far_ns = usk_bracket_set_back(s, w->reference);
+			b.far_ns = usk_bracket_set_back(&s->at, s->b == w->reference);
 			usk_break_everyone(w, other, s->from, s->to, usk_bracket_farthest(&s->at),
 					   b);
 			if (usk_seen_sets_back(w, s) && s->at.step && !s->at.doubted) {
