@@ -104,33 +104,31 @@ void usk_histogram_add(struct usk_histogram *h, int64_t v)
 	count_in(h, bucket);
 }
 
-static int by_bucket(const void *pa, const void *pb)
-{
-	const struct usk_bar *a = pa, *b = pb;
-	return (int)a->bucket - (int)b->bucket;
-}
+enum { COUNT_BITS = 48 };
 
-/* Its bars in order, those that are listed one by one; to be freed. */
-static struct usk_bar *sorted(const struct usk_histogram *h)
+/* Its bars in order, each its bucket and its count in one number, those that are listed one by one;
+ * to be freed. */
+static int64_t *sorted(const struct usk_histogram *h)
 {
-	struct usk_bar *bar = usk_alloc(h->n_used + h->n_few + 1, sizeof *bar);
+	int64_t *bar = usk_grow(NULL, h->n_used + h->n_few + 1, sizeof *bar);
 	size_t n = 0;
 	for (size_t i = 0; i < h->n_few; i++) {
-		bar[n++] = (struct usk_bar){ h->few[i], 1 };
+		bar[n++] = ((int64_t)h->few[i] << COUNT_BITS) + 1;
 	}
 	for (size_t i = 0; i < h->n_slots; i++) {
 		if (h->bar[i].count) {
-			bar[n++] = h->bar[i];
+			bar[n++] = ((int64_t)h->bar[i].bucket << COUNT_BITS) +
+				   (int64_t)h->bar[i].count;
 		}
 	}
-	qsort(bar, n, sizeof *bar, by_bucket);
+	usk_sort_numbers(bar, n);
 	return bar;
 }
 
 void usk_histogram_quantiles(const struct usk_histogram *h, const double *share, size_t n,
 			     int64_t *out)
 {
-	struct usk_bar *bar = sorted(h);
+	int64_t *bar = sorted(h);
 	for (size_t k = 0; k < n; k++) {
 		uint64_t want = (uint64_t)(share[k] * (double)h->n), sum = 0;
 		size_t i = 0;
@@ -138,10 +136,11 @@ void usk_histogram_quantiles(const struct usk_histogram *h, const double *share,
 			out[k] = USK_NONE;
 			continue;
 		}
-		while ((sum += bar[i].count) <= want && sum != h->n) {
+		while ((sum += (uint64_t)bar[i] & ((UINT64_C(1) << COUNT_BITS) - 1)) <= want &&
+		       sum != h->n) {
 			i++;
 		}
-		size_t at = bar[i].bucket;
+		size_t at = (size_t)(bar[i] >> COUNT_BITS);
 		usk_i128 far = at >= SIDE ? (usk_i128)bucket_top(at - SIDE)
 					  : -(usk_i128)bucket_top(SIDE - 1 - at) - 1;
 		usk_i128 v = h->origin + far;

@@ -23,28 +23,34 @@ enum {
 
 const struct usk_difference usk_no_difference = { 0, USK_NONE, USK_NONE, USK_NONE, USK_NONE };
 
-/* The next of what comes, if it is taken; where there are too many, every other one goes first. */
+/* Every stride-th of the items that come next; where there are too many, every other one goes
+ * first. */
 static void *take(struct usk_thinner *t, void *row, size_t *n, size_t *cap, size_t most,
-		  const void *item, size_t size)
+		  const void *items, size_t many, size_t size)
 {
-	uint64_t number = t->seen++;
+	const char *item = items;
 	t->stride = t->stride ? t->stride : 1;
-	if (number % t->stride) {
-		return row;
-	}
-	if (*n == most) {
-		for (size_t k = 1; k < most / 2; k++) {
-			memcpy((char *)row + k * size, (char *)row + 2 * k * size, size);
-		}
-		*n = most / 2;
-		t->stride *= 2;
-		if (number % t->stride) {
+	for (;;) {
+		uint64_t skip = -t->seen & (t->stride - 1); /* a power of two */
+		if (skip >= many) {
+			t->seen += many;
 			return row;
 		}
+		if (*n == most) {
+			for (size_t k = 1; k < most / 2; k++) {
+				memcpy((char *)row + k * size, (char *)row + 2 * k * size, size);
+			}
+			*n = most / 2;
+			t->stride *= 2;
+			continue;
+		}
+		item += skip * size;
+		row = usk_room(row, *n, cap, size);
+		memcpy((char *)row + (*n)++ * size, item, size);
+		item += size;
+		many -= skip + 1;
+		t->seen += skip + 1;
 	}
-	row = usk_room(row, *n, cap, size);
-	memcpy((char *)row + (*n)++ * size, item, size);
-	return row;
 }
 
 size_t usk_delay_samples_share(size_t pairs)
@@ -55,20 +61,15 @@ size_t usk_delay_samples_share(size_t pairs)
 
 void usk_delay_samples_msgs(struct usk_delay_samples *w, const struct usk_msg *msg, size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
-		w->msg = take(&w->msgs, w->msg, &w->n_msgs, &w->cap_msgs,
-			      w->most ? w->most : MOST_MSGS, &msg[i], sizeof *msg);
-	}
+	w->msg = take(&w->msgs, w->msg, &w->n_msgs, &w->cap_msgs, w->most ? w->most : MOST_MSGS,
+		      msg, n, sizeof *msg);
 }
 
 void usk_delay_samples_broadcasts(struct usk_delay_samples *w,
 				  const struct usk_reception *broadcasts, size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
-		w->broadcasts =
-			take(&w->received, w->broadcasts, &w->n_broadcasts, &w->cap_broadcasts,
-			     MOST_BROADCASTS, &broadcasts[i], sizeof *broadcasts);
-	}
+	w->broadcasts = take(&w->received, w->broadcasts, &w->n_broadcasts, &w->cap_broadcasts,
+			     MOST_BROADCASTS, broadcasts, n, sizeof *broadcasts);
 }
 
 void usk_delay_samples_settle(struct usk_delay_samples *w)
