@@ -10,22 +10,17 @@
 #include "num/hull.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-static bool before(struct usk_xy a, struct usk_xy b)
+/* Without branches: which of two points comes first nobody could foresee. */
+static inline bool before(struct usk_xy a, struct usk_xy b)
 {
-	return a.x < b.x || (a.x == b.x && a.y > b.y);
+	return (a.x < b.x) | ((a.x == b.x) & (a.y > b.y));
 }
 
-static int compare(const void *pa, const void *pb)
+/* By insertion, as long as points move a few places; false: they do not. */
+static bool insert(struct usk_xy *p, size_t n)
 {
-	const struct usk_xy *a = pa, *b = pb;
-	return before(*b, *a) - before(*a, *b);
-}
-
-void usk_xy_sort(struct usk_xy *p, size_t n)
-{
-	/* Insertion, as long as points move a few places; equal points cannot be told apart, so
-	 * that the result does not depend on which sort finished the work. */
 	size_t budget = 8 * n;
 	for (size_t i = 1; i < n; i++) {
 		struct usk_xy v = p[i];
@@ -36,10 +31,39 @@ void usk_xy_sort(struct usk_xy *p, size_t n)
 		}
 		p[j] = v;
 		if (i - j > budget) {
-			qsort(p, n, sizeof *p, compare);
-			return;
+			return false;
 		}
 		budget -= i - j;
+	}
+	return true;
+}
+
+/* room: for half of them. */
+static void merge_halves(struct usk_xy *p, size_t n, struct usk_xy *room)
+{
+	enum { SHORT = 16 }; /* within the budget in any order */
+	if (n <= SHORT) {
+		insert(p, n);
+		return;
+	}
+	size_t half = n / 2, j = half;
+	merge_halves(p, half, room);
+	merge_halves(p + half, n - half, room);
+	memcpy(room, p, half * sizeof *p);
+	for (size_t i = 0; i < half;) {
+		bool second = j < n && before(p[j], room[i]);
+		p[i + j - half] = second ? p[j] : room[i];
+		i += !second;
+		j += second;
+	}
+}
+
+void usk_xy_sort(struct usk_xy *p, size_t n)
+{
+	if (!insert(p, n)) {
+		struct usk_xy *room = usk_grow(NULL, n / 2, sizeof *room);
+		merge_halves(p, n, room);
+		free(room);
 	}
 }
 
