@@ -76,11 +76,8 @@ void usk_free_all(void *const *p, size_t n)
 	}
 }
 
-void *usk_room(void *p, size_t n, size_t *cap, size_t size)
+void *usk_more_room(void *p, size_t *cap, size_t size)
 {
-	if (n < *cap) {
-		return p;
-	}
 	*cap = *cap ? *cap * 2 : 16;
 	return usk_grow(p, *cap, size);
 }

@@ -44,8 +44,12 @@ void usk_give_back(void);
 #define USK_FREE(...) usk_free_all((void *[]){ __VA_ARGS__ }, COUNT(((void *[]){ __VA_ARGS__ })))
 void usk_free_all(void *const *p, size_t n);
 
-/** Room for one more item behind the n of an array that has some for *cap. */
-void *usk_room(void *p, size_t n, size_t *cap, size_t size);
+/** Room for one more item behind the n of an array that has some for *cap, nearly always. */
+void *usk_more_room(void *p, size_t *cap, size_t size);
+static inline void *usk_room(void *p, size_t n, size_t *cap, size_t size)
+{
+	return n < *cap ? p : usk_more_room(p, cap, size);
+}
 /* One item more, which n counts: *USK_ADD(p, n, cap) = item; where p and n are not in the item. */
 #define USK_ADD(p, n, cap) ((p) = usk_room((p), (n), &(cap), sizeof *(p)), &(p)[(n)++])
 /* The same of a list that is short, so that nobody counts room for it: *USK_APPEND(p, n) = item; */
