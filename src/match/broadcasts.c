@@ -36,11 +36,14 @@ void usk_broadcasts_add(struct usk_broadcasts *h, const struct usk_msg *m)
 	}
 	uint64_t *newest = &h->newest[usk_fold((uint64_t)m->sent_ns, m->from) % USK_HEARD];
 	/* Two copies to one clock are no broadcast: the first counts. So look, and then put. */
-	for (int put = 0; put < 2; put++) {
+	bool any = true;
+	for (int put = 0; put < 2 && any; put++) {
 		uint64_t at = *newest;
+		any = false;
 		for (int i = 0; i < MAX_STEPS && at && h->n - (at - 1) <= USK_HEARD; i++) {
 			const struct heard_row *r = &h->row[(at - 1) % USK_HEARD];
 			bool same = r->sent_ns == m->sent_ns && r->from == m->from;
+			any = any || same;
 			if (same && put) {
 				h->put(h->ctx, r->to, r->received_ns, m->to, m->received_ns);
 			} else if (same && r->to == m->to) {
