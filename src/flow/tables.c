@@ -10,11 +10,10 @@
  */
 #include "flow/flow.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK = 512, BATCH = 1 << 15, AHEAD = 1 << 14 };
+enum { CHUNK = 512, BATCH = 1 << 18, AHEAD = 1 << 14 };
 
 /* Samples of all pairs together, and of one. */
 enum { SAMPLES = 1 << 20, MOST_SAMPLES = 1 << 16, LEAST_SAMPLES = 128 };
@@ -242,7 +241,6 @@ static uint32_t scan_row(struct rows *r, struct usk_msg *m)
 	if (r->which < p->n_traces) {
 		usk_party_stamp(&p->party[m->from], m->sent_ns);
 		usk_party_stamp(&p->party[m->to], m->received_ns);
-		usk_row_note(p, r->which, m);
 	}
 	return m->from == m->to ? UINT32_MAX : usk_pair_number(p, m->from, m->to);
 }
@@ -283,9 +281,8 @@ static struct usk_trace *table_of(const struct rows *r)
 	return r->which < r->p->n_traces ? r->p->trace[r->which] : NULL;
 }
 
-static void *read_next(void *ctx)
+static void read_next(struct rows *r)
 {
-	struct rows *r = ctx;
 	struct ahead *a = &r->next;
 	struct usk_trace *t = table_of(r);
 	size_t n = 1;
@@ -298,7 +295,25 @@ static void *read_next(void *ctx)
 	}
 	a->last = !n;
 	a->pos = r->before + (t ? usk_trace_pos(t) : usk_join_pos(r->p->join));
-	return NULL;
+}
+
+/* By the numbers that clocks have in all traces. */
+static struct usk_msg taken(const struct rows *r, size_t i)
+{
+	struct usk_msg m = r->taken.msg[i];
+	m.from = r->p->clock[r->which][m.from];
+	m.to = r->p->clock[r->which][m.to];
+	return m;
+}
+
+/* The order of rows, when they are read for the first time. */
+static void note_rows(struct rows *r)
+{
+	const size_t n = table_of(r) && !r->place ? r->taken.n : 0;
+	for (size_t i = 0; i < n; i++) {
+		struct usk_msg m = taken(r, i);
+		usk_row_note(r->p, r->which, &m);
+	}
 }
 
 static void take_rows(struct rows *r)
@@ -307,9 +322,7 @@ static void take_rows(struct rows *r)
 	struct batch *b = &r->batch;
 	const struct ahead *a = &r->taken;
 	for (size_t i = 0; i < a->n && !r->stopped; i++) {
-		struct usk_msg m = a->msg[i];
-		m.from = p->clock[r->which][m.from];
-		m.to = p->clock[r->which][m.to];
+		struct usk_msg m = taken(r, i);
 		uint32_t pair = r->place ? read_row(r, &m) : scan_row(r, &m);
 		if (pair != UINT32_MAX) {
 			b->msg[b->n] = m;
@@ -320,26 +333,30 @@ static void take_rows(struct rows *r)
 	r->stopped = r->stopped || (a->last && !hand_out(p, b, r->sink));
 }
 
-/* To read rows costs as much as all that is done with them: the next ones are read meanwhile. */
+static void (*const at_once[])(struct rows *r) = { take_rows, note_rows, read_next };
+
+static void do_some(void *ctx, size_t from, size_t to)
+{
+	struct rows *r = ctx;
+	for (size_t i = from; i < to; i++) {
+		at_once[i](r);
+	}
+}
+
+/* To read rows costs as much as all that is done with them, and to note their order as much as all
+ * else: the next ones are read meanwhile. */
 static void take_and_read(struct rows *r)
 {
 	struct ahead spare = r->taken;
-	pthread_t reader;
+	const unsigned threads = usk_processors() > 1 ? COUNT(at_once) : 1;
 	r->taken = r->next;
 	r->next = spare;
 	if (table_of(r) && !r->place) {
 		usk_table_names(r->p, r->which);
 		r->p->events[r->which] += r->taken.n;
 	}
-	bool more = !r->taken.last, beside = more && usk_processors() > 1;
-	beside = beside && !pthread_create(&reader, NULL, read_next, r);
-	take_rows(r);
+	usk_parallel(COUNT(at_once) - r->taken.last, 1, threads, do_some, r);
 	usk_parties_progress(r->p, r->taken.pos);
-	if (beside) {
-		pthread_join(reader, NULL);
-	} else if (more) {
-		read_next(r);
-	}
 }
 
 static enum usk_status read_rows(struct rows *r)
