@@ -497,14 +497,24 @@ static enum usk_status solve_and_judge(struct judging *x, const struct fitted *f
 	return status;
 }
 
+static void measure_some(void *ctx, size_t from, size_t to)
+{
+	const struct proving *v = ctx;
+	const struct judging *x = v->x;
+	for (size_t i = from; i < to; i++) {
+		uint32_t a = x->p->pair[i].a, b = x->p->pair[i].b;
+		usk_delay_samples_pair(&v->fitted[i].samples, known(x, a) && known(x, b), x->map[a],
+				       x->map[b], &x->c->pair[i]);
+	}
+}
+
 static void measure_delays(const struct judging *x, const struct fitted *fitted)
 {
 	struct usk_evaluation *e = &x->c->evaluation;
+	struct proving v = { x, fitted, NULL };
+	usk_parallel(x->p->n_pairs, PAIRS, 0, measure_some, &v);
 	for (size_t i = 0; i < x->p->n_pairs; i++) {
-		uint32_t a = x->p->pair[i].a, b = x->p->pair[i].b;
-		struct usk_pair *out = &x->c->pair[i];
-		usk_delay_samples_pair(&fitted[i].samples, known(x, a) && known(x, b), x->map[a],
-				       x->map[b], out);
+		const struct usk_pair *out = &x->c->pair[i];
 		e->broadcasts_recorded =
 			usk_differences_add(e->broadcasts_recorded, out->broadcasts_recorded);
 		e->broadcasts_corrected =
