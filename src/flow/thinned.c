@@ -43,6 +43,17 @@ struct turn {
 /* Further from its knots no clock of a pair has stamps. */
 #define FAR 1e16L
 
+/* As fmaxl() and fminl() have it, which are calls. */
+static inline long double larger(long double a, long double b)
+{
+	return a > b ? a : b;
+}
+
+static inline long double smaller(long double a, long double b)
+{
+	return a < b ? a : b;
+}
+
 static long double sub(usk_i128 a, usk_i128 b)
 {
 	return usk_real(a - b);
@@ -51,8 +62,8 @@ static long double sub(usk_i128 a, usk_i128 b)
 static long double outer_slope(const struct usk_knot *k, struct usk_slopes s)
 {
 	long double rise = sub(k[1].offset_ns, k[0].offset_ns) / sub(k[1].local_ns, k[0].local_ns);
-	return 1 + fminl(fmaxl(rise, (long double)s.least_e12 / USK_E12),
-			 (long double)s.most_e12 / USK_E12);
+	return 1 + smaller(larger(rise, (long double)s.least_e12 / USK_E12),
+			   (long double)s.most_e12 / USK_E12);
 }
 
 /* Its knots, and one far beyond either end. */
@@ -83,7 +94,7 @@ static void put(struct usk_thinned *t, struct piece p, long double dt)
 	long double off =
 		fabsl(p.du - slope * p.dx) - (long double)t->cone.kappa_e12 / USK_E12 * p.dx;
 	long double steep = dt - 1.001L * p.du;
-	p.more = fmaxl(off, 0) + fmaxl(steep, 0);
+	p.more = larger(off, 0) + larger(steep, 0);
 	if (t->n) {
 		const struct piece *last = &t->piece[t->n - 1];
 		p.sum = last->sum + last->more;
@@ -102,7 +113,7 @@ static void walk(struct usk_thinned *t, const struct turn *a, size_t na, const s
 		 size_t nb)
 {
 	size_t i = 0, j = 0;
-	long double x = b[0].x, u = a[0].x, now = fmaxl(a[0].t, b[0].t);
+	long double x = b[0].x, u = a[0].x, now = larger(a[0].t, b[0].t);
 	while (i + 2 < na && a[i + 1].t < now) {
 		i++;
 	}
@@ -112,11 +123,11 @@ static void walk(struct usk_thinned *t, const struct turn *a, size_t na, const s
 	u = a[i].x + share(a + i, now - a[i].t);
 	x = b[j].x + share(b + j, now - b[j].t);
 	while (i + 1 < na && j + 1 < nb) {
-		long double next = fminl(a[i + 1].t, b[j + 1].t), dt = fmaxl(next - now, 0);
+		long double next = smaller(a[i + 1].t, b[j + 1].t), dt = larger(next - now, 0);
 		bool ends_a = a[i + 1].t <= next, ends_b = b[j + 1].t <= next;
 		long double u1 = ends_a ? a[i + 1].x : u + share(a + i, dt);
 		long double x1 = ends_b ? b[j + 1].x : x + share(b + j, dt);
-		put(t, (struct piece){ x, u, fmaxl(x1 - x, 0), fmaxl(u1 - u, 0), 0, 0 }, dt);
+		put(t, (struct piece){ x, u, larger(x1 - x, 0), larger(u1 - u, 0), 0, 0 }, dt);
 		x = x1;
 		u = u1;
 		now = next;
@@ -167,7 +178,7 @@ static long double up_to(struct usk_thinned *t, int which, bool of_a, bool last,
 	t->at[which] = i;
 	long double run = of_a ? p[i].du : p[i].dx, in = v - BEGINS(i);
 #undef BEGINS
-	long double part = run > 0 ? fminl(fmaxl(in / run, 0), 1) : last;
+	long double part = run > 0 ? smaller(larger(in / run, 0), 1) : last;
 	return p[i].sum + part * p[i].more;
 }
 
@@ -182,5 +193,5 @@ long double usk_thinned_lacks(struct usk_thinned *t, int64_t x, int64_t u)
 	long double b0 = up_to(t, 0, false, false, from), b1 = up_to(t, 1, false, true, to);
 	long double a0 = up_to(t, 2, true, false, (long double)u - ROUNDING);
 	long double a1 = up_to(t, 3, true, true, (long double)u + ROUNDING);
-	return fmaxl(a1, b1) - fminl(a0, b0) + 1;
+	return larger(a1, b1) - smaller(a0, b0) + 1;
 }

@@ -121,12 +121,9 @@ static void do_both(struct usk_sweeps *s, void (*of)(struct usk_side *b))
 	usk_parallel(2, 1, usk_threads(s->w), do_some, &t);
 }
 
-static inline void look_at(struct usk_sweeps *s, uint32_t k, bool moved)
+static inline bool crosses(const struct usk_sweeps *s, uint32_t k)
 {
-	struct usk_work *w = s->w;
-	if (moved && s->side[0].t[k] > -s->side[1].t[k] && w->crossed == USK_NO_EVENT) {
-		w->crossed = s->event[k];
-	}
+	return s->side[0].t[k] > -s->side[1].t[k];
 }
 
 /* The first event whose bounds cross of those that were moved, in the order of looks. */
@@ -134,6 +131,7 @@ static void look(struct usk_sweeps *s, bool outwards)
 {
 	struct usk_work *w = s->w;
 	uint64_t *all = s->side[0].look;
+	uint32_t found = USK_NO_EVENT;
 	for (uint32_t i = 0; i < s->n_marks; i++) {
 		all[i] |= s->side[1].look[i];
 		s->since[i] |= all[i];
@@ -141,14 +139,19 @@ static void look(struct usk_sweeps *s, bool outwards)
 	}
 	for (size_t n = 0; outwards && n < w->n_clocks; n++) {
 		uint32_t k = w->outwards[n];
-		for (uint32_t i = w->first[k + 1]; i-- > w->first[k] && k != w->reference;) {
-			look_at(s, s->place[i], usk_is_marked(all, s->place[i]));
+		uint32_t i = k != w->reference ? w->first[k + 1] : w->first[k];
+		while (found == USK_NO_EVENT && i-- > w->first[k]) {
+			uint32_t at = s->place[i];
+			found = usk_is_marked(all, at) && crosses(s, at) ? i : found;
 		}
 	}
-	for (uint32_t k = w->n_order; k && (k = usk_last_mark(all, k - 1)) != USK_NO_MARK;) {
-		look_at(s, k, true);
-		s->moved = s->event[k];
+	for (uint32_t k = w->n_order;
+	     found == USK_NO_EVENT && k && (k = usk_last_mark(all, k - 1)) != USK_NO_MARK;) {
+		found = crosses(s, k) ? s->event[k] : found;
 	}
+	w->crossed = w->crossed == USK_NO_EVENT ? found : w->crossed;
+	uint32_t first = usk_next_mark(all, s->n_marks, 0);
+	s->moved = first < w->n_order ? s->event[first] : s->moved;
 	memset(all, 0, s->n_marks * sizeof *all);
 }
 
