@@ -10,6 +10,7 @@
  */
 #include "flow/flow.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -333,30 +334,51 @@ static void take_rows(struct rows *r)
 	r->stopped = r->stopped || (a->last && !hand_out(p, b, r->sink));
 }
 
-static void (*const at_once[])(struct rows *r) = { take_rows, note_rows, read_next };
-
-static void do_some(void *ctx, size_t from, size_t to)
+static void *read_beside(void *ctx)
 {
 	struct rows *r = ctx;
-	for (size_t i = from; i < to; i++) {
-		at_once[i](r);
+	if (!r->taken.last) {
+		read_next(r);
 	}
+	return NULL;
 }
 
-/* To read rows costs as much as all that is done with them, and to note their order as much as all
- * else: the next ones are read meanwhile. */
+static void *note_beside(void *ctx)
+{
+	note_rows(ctx);
+	return NULL;
+}
+
+/*
+ * To read rows costs as much as all that is done with them, and to note their order as much as all
+ * else: so both have threads of their own. What is kept of rows is made by the one that gives it
+ * back, as the C library has a heap for each.
+ */
 static void take_and_read(struct rows *r)
 {
+	static void *(*const beside[])(void *) = { read_beside, note_beside };
+	pthread_t thread[COUNT(beside)];
+	bool started[COUNT(beside)];
 	struct ahead spare = r->taken;
-	const unsigned threads = usk_processors() > 1 ? COUNT(at_once) : 1;
 	r->taken = r->next;
 	r->next = spare;
 	if (table_of(r) && !r->place) {
 		usk_table_names(r->p, r->which);
 		r->p->events[r->which] += r->taken.n;
 	}
-	usk_parallel(COUNT(at_once) - r->taken.last, 1, threads, do_some, r);
+	for (size_t i = 0; i < COUNT(beside); i++) {
+		started[i] =
+			usk_processors() > 1 && !pthread_create(&thread[i], NULL, beside[i], r);
+	}
+	take_rows(r);
 	usk_parties_progress(r->p, r->taken.pos);
+	for (size_t i = 0; i < COUNT(beside); i++) {
+		if (started[i]) {
+			pthread_join(thread[i], NULL);
+		} else {
+			beside[i](r);
+		}
+	}
 }
 
 static enum usk_status read_rows(struct rows *r)
