@@ -17,7 +17,8 @@ uint32_t usk_trace_clock(struct usk_trace *t, struct usk_csv_field f)
 	uint64_t *number;
 	while (*(number = usk_index_value(&t->numbers, id.word[0], id.word[1]))) {
 		const char *name = t->clock[*number - 1].name;
-		if (!strncmp(name, f.text, f.n) && !name[f.n]) {
+		/* A short one is its own key. */
+		if (f.n < sizeof id || (!strncmp(name, f.text, f.n) && !name[f.n])) {
 			return (uint32_t)*number - 1;
 		}
 		id.word[1]++; /* another name of this key */
