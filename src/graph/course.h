@@ -154,15 +154,19 @@ void usk_wrong_leave_out(struct usk_course *w, int64_t wander, struct usk_calm *
 /* ---- doubts.c -----------------------------------------------------------------------------------
  */
 
-/* Where something happened, from the first bracket to the last one; none: from > to. */
+/* Where something happened, by stamps of b. */
 struct usk_happened {
-	int64_t from, to;
+	struct usk_between {
+		int64_t from, to;
+	} * in;
+	size_t n;
 };
 
+/** To be freed. */
 struct usk_happened usk_happened_in(const struct usk_course *w, const struct usk_spans *s);
 /** What was if outliers are right, those of c and those that were left out before. */
-void usk_doubts_note(const struct usk_course *w, struct usk_slope_range cone, struct usk_happened h,
-		     struct usk_calm *c);
+void usk_doubts_note(const struct usk_course *w, struct usk_slope_range cone,
+		     const struct usk_happened *h, struct usk_calm *c);
 /** Which of those that were left out before are before or behind a bracket as all others are. */
 void usk_doubts_explain(const struct usk_course *w, const struct usk_spans *s, struct usk_calm *c);
 

@@ -58,34 +58,63 @@ static int64_t a_stamp(const struct usk_course *w, size_t i)
 
 struct usk_happened usk_happened_in(const struct usk_course *w, const struct usk_spans *s)
 {
-	struct usk_happened h = { INT64_MAX, INT64_MIN };
+	struct usk_happened h = { usk_alloc(s->n + 1, sizeof *h.in), s->n };
 	for (size_t i = 0; i < s->n; i++) {
-		const struct usk_span *x = &s->span[i];
-		h.from = w->p[x->from].x < h.from ? w->p[x->from].x : h.from;
-		h.to = w->p[x->to].x > h.to ? w->p[x->to].x : h.to;
-	}
-	for (size_t i = 1; i < w->n; i++) {
-		if (w->p[i].fresh) {
-			h.from = w->p[i - 1].x < h.from ? w->p[i - 1].x : h.from;
-			h.to = w->p[i].x > h.to ? w->p[i].x : h.to;
-		}
+		h.in[i] = (struct usk_between){ w->p[s->span[i].from].x, w->p[s->span[i].to].x };
 	}
 	return h;
 }
 
+/* Did anything happen between x and y? */
+static bool happened(const struct usk_happened *h, int64_t x, int64_t y)
+{
+	bool any = false;
+	for (size_t i = 0; i < h->n && !any; i++) {
+		any = h->in[i].to > x && h->in[i].from < y;
+	}
+	return any;
+}
+
+/* The points of one stretch between breaks that records tell of. */
+static void stretch_of(const struct usk_course *w, size_t at, size_t *first, size_t *last)
+{
+	for (*first = at; *first && !w->p[*first].fresh;) {
+		--*first;
+	}
+	for (*last = at; *last + 1 < w->n && !w->p[*last + 1].fresh;) {
+		++*last;
+	}
+}
+
+/* Does a's stamp of it lie where b would have shown its own if it was set back: among those of its stretch, at an end
+ * of all, or nearer than all that lies beyond a break? */
+static bool is_near(const struct usk_course *w, size_t at, size_t begin, size_t end, bool last)
+{
+	const int64_t a = a_stamp(w, at);
+	const bool beyond = last ? end + 1 < w->n : begin > 0;
+	bool any = false, all = true;
+	for (size_t i = 0; i < w->n; i++) {
+		const bool further = last ? a_stamp(w, i) >= a : a_stamp(w, i) <= a;
+		any = any || (i != at && further);
+		all = all && (further || (last ? i <= end : i >= begin));
+	}
+	return beyond ? all : any;
+}
+
 /*
  * What lies among others by b's stamps may still contradict none that is behind it by a's, or before
- * it, though nothing happened there: then a clock was set, maybe, and need not return. Nothing is
- * known of b beyond the nearest that it does contradict.
+ * it, though nothing happened there: then a clock was set, maybe, and need not return before the end, or before the
+ * records tell of a break. Nothing is known of b beyond the nearest that it does contradict.
  */
 static bool doubt_at_end(const struct usk_course *w, struct usk_slope_range c,
-			 struct usk_happened h, size_t at, bool last, struct usk_bracket *b)
+			 const struct usk_happened *h, size_t at, bool last, struct usk_bracket *b)
 {
 	int64_t a = a_stamp(w, at), near_a = 0;
-	size_t near = at;
+	size_t near = at, begin, end;
+	stretch_of(w, at, &begin, &end);
 	/* From where it is likely that one shows that it is none. */
-	for (size_t k = 0; k < w->n; k++) {
-		size_t i = last ? w->n - 1 - k : k;
+	for (size_t k = begin; k <= end; k++) {
+		size_t i = last ? end - (k - begin) : k;
 		int64_t other = a_stamp(w, i);
 		const struct usk_course_point *p = &w->p[i < at ? i : at],
 					      *q = &w->p[i < at ? at : i];
@@ -100,15 +129,20 @@ static bool doubt_at_end(const struct usk_course *w, struct usk_slope_range c,
 			near_a = other;
 		}
 	}
-	usk_i128 x = w->p[near].x, end = w->p[last ? w->n - 1 : 0].x + (last ? 1 : -1);
-	*b = (struct usk_bracket){ .b0_ns = w->part->frame.local_ns + (int64_t)(last ? x : end),
-				   .b1_ns = w->part->frame.local_ns + (int64_t)(last ? end : x),
+	/* From whichever b showed first, if it was set back. */
+	const bool set_back = last == (at < near) && is_near(w, at, begin, end, last);
+	const int64_t x = w->p[set_back ? at : near].x;
+	const int64_t y = w->p[last ? end : begin].x + (last ? 1 : -1);
+	*b = (struct usk_bracket){ .b0_ns = w->part->frame.local_ns + (last ? x : y),
+				   .b1_ns = w->part->frame.local_ns + (last ? y : x),
 				   .a0_ns = last ? near_a : a,
 				   .a1_ns = last ? a : near_a,
 				   .step = true,
 				   .doubted = true,
-				   .both = true };
-	return near != at && (last ? x >= h.to : x <= h.from);
+				   .both = true,
+				   .least_ns = set_back ? USK_NONE : 0,
+				   .most_ns = set_back ? USK_NONE : 0 };
+	return near != at && !happened(h, last ? x : y, last ? y : x);
 }
 
 /*
@@ -117,13 +151,15 @@ static bool doubt_at_end(const struct usk_course *w, struct usk_slope_range c,
  * contradicts to the nearest behind. But no clock returns that was set by more than the time to
  * these: else a single wrong message would leave nothing known of hours.
  */
-static bool doubt_of(const struct usk_course *w, struct usk_slope_range c, struct usk_happened h,
-		     size_t at, const struct usk_suspect *s, struct usk_bracket *b)
+static bool doubt_of(const struct usk_course *w, struct usk_slope_range c,
+		     const struct usk_happened *h, size_t at, const struct usk_suspect *s,
+		     struct usk_bracket *b)
 {
 	struct against g = against_of(w, c, at);
 	size_t from = g.from, to = g.to;
 	bool before = g.before || g.fresh[0], behind = g.behind || g.fresh[1];
-	bool both = before && behind;
+	bool both =
+		g.before && g.behind; /* behind a break that records tell of it need not return */
 	usk_i128 since = (usk_i128)w->p[at].x - w->p[from].x;
 	usk_i128 until = (usk_i128)w->p[to].x - w->p[at].x;
 	bool any = (before || behind) && !(both && s->excess_ns > (since < until ? since : until));
@@ -157,8 +193,8 @@ static void make_room(struct usk_course *w)
 	w->n++;
 }
 
-void usk_doubts_note(const struct usk_course *w, struct usk_slope_range cone, struct usk_happened h,
-		     struct usk_calm *c)
+void usk_doubts_note(const struct usk_course *w, struct usk_slope_range cone,
+		     const struct usk_happened *h, struct usk_calm *c)
 {
 	const struct usk_part *p = w->part;
 	const struct usk_slope_range any = { -w->skew_e12, w->skew_e12 };

@@ -329,6 +329,7 @@ void usk_wrong_leave_out(struct usk_course *w, int64_t wander, struct usk_calm *
 					  usk_course_spans(&open, wander));
 		}
 		note_outliers(&open, s.cone, wrong, c);
+		free(h.in);
 		h = usk_happened_in(&some, &s);
 		for (size_t i = 0; i < open.n; i++) {
 			out[number[i]] = wrong[i];
@@ -338,6 +339,6 @@ void usk_wrong_leave_out(struct usk_course *w, int64_t wander, struct usk_calm *
 		without(w, out, &all, number);
 		USK_FREE(all.p, some.p, wrong);
 	}
-	usk_doubts_note(w, s.cone, h, c);
-	USK_FREE(s.span, open.p, out, number);
+	usk_doubts_note(w, s.cone, &h, c);
+	USK_FREE(s.span, h.in, open.p, out, number);
 }

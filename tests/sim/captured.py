@@ -88,7 +88,8 @@ def told(truth):
 
 
 def is_assumed(truth, answer, small=SMALL):
-	"""Does the answer name every step, and in no bracket some that go opposite ways? A large one that it does not name is no excuse.
+	"""Does the answer name every step, and in no bracket some that go opposite ways? A large one that it does not name is no excuse,
+	a small one is that is not named among its own clock's.
 
 	Between two epochs of the reference it showed no time, between two of another clock it alone was stepped, and copies of segments may
 	be other ones where the answer says so.
@@ -101,7 +102,8 @@ def is_assumed(truth, answer, small=SMALL):
 		around = brackets(truth, answer, step)
 		named = [(name, j) for name, j in around if step['clock'] in (j['of'], j.get('or'))]
 		between = any(j.get('epoch', 0) != j.get('end_epoch', 0) for _, j in around)
-		if not named and (between or abs(step['size_ns']) < small):
+		own = references and step['clock'] == references[0]['name'] or any(name == step['clock'] for name, _ in named)
+		if (not named and between) or (abs(step['size_ns']) < small and not (named and own)):
 			return False
 		for name, j in named:
 			ways.setdefault((name, id(j)), set()).add((step['size_ns'] > 0) == (step['clock'] == name))

@@ -53,10 +53,10 @@ def table(unskew, draw, seed):
 	_, delay = queues.network(unskew, draw, seed, lambda n: steps(draw)(n) + ['--format', 'table'])
 	with open('in/messages.csv', encoding='utf-8') as f:
 		head, *rows = f.read().splitlines()
-	how = draw.choice(['sent', 'received', 'shuffled'])
+	how = draw.choice(['sent', 'received', 'shuffled', 'in order'])
 	if how == 'shuffled':
 		draw.shuffle(rows)
-	else:
+	elif how != 'in order':
 		rows.sort(key=lambda row: int(row.split(',')[2 + (how == 'received')]))
 	with open('in/messages.csv', 'w', encoding='utf-8') as f:
 		f.write('\n'.join([head, *rows, '']))
