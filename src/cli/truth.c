@@ -202,16 +202,25 @@ static bool end_of(const struct usk_clock *k, uint32_t epoch, int64_t *last, int
 	return known || drawn;
 }
 
-/* Where moments from i on fall over both stamps of an epoch's end; n: nowhere. */
-static size_t fall_over(const int64_t *local_ns, size_t n, size_t i, int64_t last, int64_t first)
+static bool falls_over(const int64_t *local_ns, size_t i, int64_t last, int64_t first)
 {
-	for (i = i ? i : 1; i < n; i++) {
-		if (local_ns[i] < local_ns[i - 1] && last <= local_ns[i - 1] &&
-		    local_ns[i] <= first) {
-			return i;
-		}
+	return local_ns[i] < local_ns[i - 1] && last <= local_ns[i - 1] && local_ns[i] <= first;
+}
+
+/* Where moments from i on fall over both stamps of an epoch's end, unless that is rather the next one's; n: nowhere. */
+static size_t fall_over(const struct usk_clock *k, uint32_t epoch, const int64_t *local_ns, size_t n,
+			size_t i)
+{
+	int64_t last, first, after, then;
+	if (!end_of(k, epoch, &last, &first)) {
+		return n;
 	}
-	return n;
+	i = i ? i : 1;
+	while (i < n && !falls_over(local_ns, i, last, first)) {
+		i++;
+	}
+	bool next = i < n && end_of(k, epoch + 1, &after, &then);
+	return next && after > last && falls_over(local_ns, i, after, then) ? n : i;
 }
 
 /* Which epoch each moment is of. Moments stand on both sides of every jump: an epoch ends where they
@@ -222,12 +231,12 @@ static uint32_t *epochs_of(const struct usk_clock *k, const int64_t *local_ns, s
 	uint32_t *epoch = usk_alloc(n, sizeof *epoch), now = 0;
 	int64_t last, first;
 	bool ends = end_of(k, now, &last, &first), fell = false;
-	size_t fall = ends ? fall_over(local_ns, n, 0, last, first) : n;
+	size_t fall = fall_over(k, now, local_ns, n, 0);
 	for (size_t i = 0; i < n; i++) {
 		while (ends && (fall < n ? i >= fall : local_ns[i] > (fell ? first : last))) {
 			fell = fall < n;
 			ends = end_of(k, ++now, &last, &first);
-			fall = ends ? fall_over(local_ns, n, i + 1, last, first) : n;
+			fall = fall_over(k, now, local_ns, n, i + 1);
 		}
 		epoch[i] = now;
 	}
