@@ -91,8 +91,8 @@ def is_assumed(truth, answer, small=SMALL):
 	"""Does the answer name every step, and in no bracket some that go opposite ways? A large one that it does not name is no excuse,
 	a small one is that is not named among its own clock's.
 
-	Between two epochs of the reference it showed no time, between two of another clock it alone was stepped, and copies of segments may
-	be other ones where the answer says so.
+	Between two epochs of the reference it showed no time, between two of another clock it alone was stepped, and by much, and copies of
+	segments may be other ones where the answer says so.
 	"""
 	ways, references = {}, [e for e in answer['clocks'] if e['quality'] == 'reference']
 	if any(j.get('epoch', 0) != j.get('end_epoch', 0) for e in references for j in e['jumps']) or \
@@ -107,6 +107,8 @@ def is_assumed(truth, answer, small=SMALL):
 			return False
 		for name, j in named:
 			ways.setdefault((name, id(j)), set()).add((step['size_ns'] > 0) == (step['clock'] == name))
+			if abs(step['size_ns']) < small and j.get('epoch', 0) != j.get('end_epoch', 0):
+				return False
 	return all(len(w) == 1 for w in ways.values())
 
 
