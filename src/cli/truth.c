@@ -208,8 +208,8 @@ static bool falls_over(const int64_t *local_ns, size_t i, int64_t last, int64_t 
 }
 
 /* Where moments from i on fall over both stamps of an epoch's end, unless that is rather the next one's; n: nowhere. */
-static size_t fall_over(const struct usk_clock *k, uint32_t epoch, const int64_t *local_ns, size_t n,
-			size_t i)
+static size_t fall_over(const struct usk_clock *k, uint32_t epoch, const int64_t *local_ns,
+			size_t n, size_t i)
 {
 	int64_t last, first, after, then;
 	if (!end_of(k, epoch, &last, &first)) {
