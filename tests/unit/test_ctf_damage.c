@@ -5,6 +5,7 @@
  */
 #include "../part.h"
 #include "base/io.h"
+#include "ctf/ctf.h"
 #include "ctf_folder.h"
 #include "ctf_making.h"
 #include "match/match.h"
@@ -240,10 +241,33 @@ static void test_damage(void **state)
 	free(path);
 }
 
+/* What keeps sessions is looked through as deep as LTTng lays them out. What is deeper may be anything: it
+ * is not read, and what it is in is more than traces, which nothing replaces. */
+static void test_depth(void **state)
+{
+	(void)state;
+	char *path = ctf_folder("deep");
+	for (int deeper = 0; deeper < 2; deeper++) {
+		char *trace = usk_format("%s/session/archives/chunk/ust/uid/1000/64-bit%s", path,
+					 deeper ? "/more" : "");
+		struct ctf_traces found;
+		assert_true(usk_folder_make(trace));
+		make_plain(trace, "a");
+		assert_int_equal(usk_ctf_find(path, &found, NULL), deeper ? USK_EINPUT : USK_OK);
+		assert_int_equal(found.n, !deeper);
+		assert_int_equal(found.only, !deeper);
+		usk_ctf_traces_free(&found);
+		ctf_remove(path);
+		free(trace);
+	}
+	free(path);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_depth),
 	};
 	return cmocka_run_group_tests(tests, ctf_folders_make, ctf_folders_remove);
 }
