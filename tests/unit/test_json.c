@@ -447,6 +447,13 @@ static const struct {
 	{ "\"local_ns\": \"9\"", "\"local_ns\": \"0\"",
 	  "clocks[0].knots[1].local_ns: does not rise" },
 	{ "\"local_ns\": \"9\"", "\"local_ns\": \"4611686018427387905\"", "2^62" },
+	{ "\"local_ns\": \"9\", \"offset_ns\": \"0\", \"lo_ns\": \"0\", \"hi_ns\": \"0\"",
+	  "\"local_ns\": \"4611686018427387904\", \"offset_ns\": \"1\", \"lo_ns\": \"0\", "
+	  "\"hi_ns\": \"1\"",
+	  "clocks[0].knots[1]: its corrected time" },
+	{ "\"local_ns\": \"0\", \"offset_ns\": \"0\", \"lo_ns\": \"0\"",
+	  "\"local_ns\": \"-4611686018427387904\", \"offset_ns\": \"-1\", \"lo_ns\": \"-1\"",
+	  "clocks[0].knots[0]: its corrected time" },
 	{ "\"local_ns\": \"9\"", "\"local_ns\": \"99999999999999999999\"", "whole number" },
 	{ "\"local_ns\": \"9\"", "\"local_ns\": 9", "in a string" },
 	{ "\"local_ns\": \"9\"", "\"local_ns\": \"\"", "whole number" },
