@@ -373,9 +373,7 @@ bool usk_bounds_alone(struct usk_work *w, uint32_t events)
 	usk_i128 *room = room_for(w, 0, 1);
 	for (int round = 0; round < LEAST_SPLITS && r->least_e12 <= r->most_e12; round++) {
 		rates_of_clock(w, 0);
-		if (r->least_e12 <= r->most_e12) {
-			split_clock(w, NULL, 0, cases_of(events), room);
-		}
+		split_clock(w, NULL, 0, cases_of(events), room);
 	}
 	free(room);
 	return r->least_e12 <= r->most_e12;
