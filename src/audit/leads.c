@@ -82,7 +82,6 @@ void usk_leads_open(struct usk_leads *w, const struct usk_audit *a)
 	w->owner = usk_grow(NULL, n + 1, sizeof *w->owner);
 	w->order = usk_grow(NULL, n + 1, sizeof *w->order);
 	w->broken = usk_alloc(n + 1, sizeof *w->broken);
-	w->dropped = usk_alloc(a->n_msgs + 1, sizeof *w->dropped);
 	w->at = usk_grow(NULL, a->n_claims + 1, sizeof *w->at);
 	w->met = usk_alloc(n + 3, sizeof *w->met);
 	w->meet = usk_grow(NULL, n + 1, sizeof *w->meet);
@@ -107,8 +106,8 @@ void usk_leads_open(struct usk_leads *w, const struct usk_audit *a)
 
 void usk_leads_close(struct usk_leads *w)
 {
-	USK_FREE(w->first, w->x, w->owner, w->order, w->broken, w->end[0], w->end[1], w->dropped,
-		 w->at, w->met, w->meet, w->lo, w->hi);
+	USK_FREE(w->first, w->x, w->owner, w->order, w->broken, w->end[0], w->end[1], w->at, w->met,
+		 w->meet, w->lo, w->hi);
 }
 
 /* ---- bounds -----------------------------------------------------------------------------------
@@ -193,9 +192,6 @@ static bool over(struct usk_leads *w, uint32_t i)
 	bool moved = false;
 	for (uint32_t k = w->met[i]; k < w->met[i + 1]; k++) {
 		uint32_t m = w->meet[k], s = w->end[0][m], r = w->end[1][m];
-		if (w->dropped[m]) {
-			continue;
-		}
 		if (r == i && w->lo[s].at > -USK_FAR) {
 			moved |= raise(&w->lo[r], w->lo[s].at + least(w, m), s, m, USK_NO_CLAIM);
 		}
@@ -330,11 +326,12 @@ static uint32_t find_circle(const struct usk_leads *w, uint32_t *seen)
 	return USK_HERE;
 }
 
+/* It has a stretch, which is gone then: messages alone that lead back to a stamp say that it was no later
+ * than itself. */
 static void take_circle(struct usk_leads *w, uint32_t start, struct usk_clash *out)
 {
 	size_t cap = 0;
 	usk_i128 sum = 0;
-	bool stretch = false;
 	uint32_t e = start;
 	*out = (struct usk_clash){ .low = USK_NO_CLAIM, .high = USK_NO_CLAIM };
 	do {
@@ -347,15 +344,9 @@ static void take_circle(struct usk_leads *w, uint32_t start, struct usk_clash *o
 		add_link(w, way, e, &out->link, &out->n_links, &cap);
 		if (cell) {
 			w->broken[way->from < e ? way->from : e] = true;
-			stretch = true;
 		}
 		e = way->from;
 	} while (e != start);
-	for (size_t i = 0; i < out->n_links && !stretch; i++) {
-		if (!is_stretch(&out->link[i])) {
-			w->dropped[out->link[i].message] = true;
-		}
-	}
 	if (!is_stretch(&out->link[0]) && !is_stretch(&out->link[out->n_links - 1])) {
 		add_meeting(w, start, &out->link, &out->n_links, &cap);
 	}

@@ -25,7 +25,6 @@ struct usk_leads {
 	uint32_t *order;      /* [n] by stamp */
 	bool *broken;	      /* [n] nothing leads from this one to the next on its clock */
 	uint32_t *end[2];     /* [n_msgs] events of sending and receiving */
-	bool *dropped;	      /* [n_msgs] */
 	uint32_t *at;	      /* [n_claims] */
 	const bool *still;    /* [n_names] nothing leads along these clocks; NULL: along all */
 	uint32_t *met, *meet; /* messages at an event: meet[met[i]..met[i + 1]) */
@@ -44,7 +43,7 @@ void usk_leads_settle(struct usk_leads *w);
 uint32_t usk_leads_back(const struct usk_leads *w, uint32_t claim, bool upper,
 			struct usk_link **link, size_t *n_links);
 /** Messages and stretches that cannot all be true, whatever is claimed: out, and nothing leads
- * along its stretches, or over its messages if it has none, from now on. false: there is none. */
+ * along its stretches from now on. false: there is none. */
 bool usk_leads_circle(struct usk_leads *w, struct usk_clash *out);
 /** What a claim allows at least or at most, as widely as its stamp is known. */
 usk_i128 usk_leads_claimed(const struct usk_audit *a, uint32_t claim, bool upper);
