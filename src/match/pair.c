@@ -282,7 +282,7 @@ static void pair_whole(struct walk *w, int me, uint64_t number, bool late)
 	usk_walk_sighting(w, me ? sent : got, me ? got : sent);
 }
 
-/* Has a vantage point that is tied to the other capture this very packet, too? */
+/* Has a vantage point that is tied to the other capture this very packet, whose own is not, too? */
 static bool passed(const struct walk *w, int me, uint64_t number)
 {
 	const struct side *mine = &w->side[me];
@@ -291,8 +291,7 @@ static bool passed(const struct walk *w, int me, uint64_t number)
 	for (uint64_t i = usk_side_find(mine, got->key); i != UINT64_MAX && steps < MAX_CHAIN;
 	     i = usk_side_older(mine, i), steps++) {
 		const struct seen *c = usk_seen(mine, i);
-		if (c->stream != got->stream && mine->stream[c->stream].peer != NOBODY &&
-		    same_content(c, got)) {
+		if (mine->stream[c->stream].peer != NOBODY && same_content(c, got)) {
 			return true;
 		}
 	}
