@@ -347,10 +347,56 @@ static void test_exact(void **state)
 		    (t.inside > 10000 && t.outside > 1000 && t.contradicted > 10));
 }
 
+/* Is there no line for two clocks' messages? Then those that are named for it; free them. */
+static bool contradict(const struct net *net, struct usk_msg **m, size_t *n)
+{
+	struct usk_clocks *c = solve(net);
+	struct usk_pair *p = &c->pair[0];
+	bool is = p->quality == USK_CONTRADICTED || c->clock[1].quality == USK_CONTRADICTED;
+	*m = p->contradiction;
+	*n = p->n_contradiction;
+	p->contradiction = NULL;
+	usk_clocks_free(c);
+	return is;
+}
+
+/* Messages that are named because no line fits all contradict each other alone, and none is too many. */
+static void test_fewest(void **state)
+{
+	static struct net net, few;
+	struct usk_msg *named, *others;
+	size_t n, n_others, seen[4] = { 0 };
+	(void)state;
+	for (uint64_t seed = 3; seed <= case_count(6000); seed += 3) {
+		make(&net, seed);
+		for (size_t i = 0; i < net.n; i += 5) {
+			net.m[i].received_ns -= (int64_t)(seed % 11) * 20000;
+		}
+		bool is = contradict(&net, &named, &n);
+		CHECK_AT(n < 4 && n != 1 && (is || !n), seed);
+		seen[n]++;
+		few = net;
+		for (size_t without = 0; n && without <= n; without++) {
+			few.n = 0;
+			for (size_t i = 0; i < n; i++) {
+				if (i != without) {
+					few.m[few.n++] = named[i];
+				}
+			}
+			CHECK_AT(contradict(&few, &others, &n_others) == (without == n), seed);
+			free(others);
+		}
+		free(named);
+	}
+	print_message("%zu of two, %zu of three\n", seen[2], seen[3]);
+	assert_true(getenv("USK_CASES") || (seen[2] > 10 && seen[3] > 10));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_exact),
+		cmocka_unit_test(test_fewest),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
