@@ -6,6 +6,7 @@ A trace of every class of field that CTF 1.8 has, nested in each other, of rando
 and fields anew. Only stamps may differ, and those are as the clocks file says. An event that cannot be corrected
 is not left out in silence.
 """
+import json
 import os
 import random
 import shutil
@@ -75,10 +76,10 @@ def fields(draw):
 	return out + struct.pack('<h', sign - 1) + (struct.pack('<B', 8), struct.pack('<q', -2**40))[sign]
 
 
-def trace(folder, draw, start):
-	os.mkdir(folder)
+def trace(folder, draw, start, metadata=METADATA):
+	os.makedirs(folder)
 	with open(os.path.join(folder, 'metadata'), 'w') as f:
-		f.write(METADATA)
+		f.write(metadata)
 	stamps, events = [start + k * 10**6 + draw.randrange(10**6) for k in range(50)], b''
 	for t in stamps:
 		events += struct.pack('<IQh', t % 2, t, draw.randrange(-9, 9)) + (b'' if t % 2 else text(draw) + fields(draw))
@@ -93,6 +94,19 @@ def shown(*args):
 	pairs = [line.split(' ', 1) for line in run.stdout.splitlines()]
 	why = f'babeltrace2: status {run.returncode}: {run.stderr}' if run.returncode else ''
 	return [int(stamp.strip('[]').replace('.', '')) for stamp, _ in pairs], [what for _, what in pairs], why
+
+
+def by_path(folder, draw):
+	"""Of a trace whose host no clock is called by, the file says where it is from there: what is wrong with that."""
+	unnamed = METADATA.replace('"host"', '"nobody"').replace('minor = 8;', 'minor = 8; uuid = "01234567-89ab-cdef-0123-456789abcdef";')
+	trace('w/' + folder, draw, START, unnamed)
+	with open('clocks.json', encoding='utf-8') as f:
+		clocks = json.load(f)
+	clocks['traces'][0].update(path=folder, kind='ctf', clock='host')
+	with open('w/clocks.json', 'w', encoding='utf-8') as f:
+		json.dump(clocks, f)
+	stamps, _, why = shown('w/' + folder, '--component=filter.unskew.sync', '--params=clocks="w/clocks.json"')
+	return why or ('' if len(stamps) == 50 else f'{len(stamps)} of 50 events of {folder}')
 
 
 def main():
@@ -111,6 +125,7 @@ def main():
 		subprocess.run([unskew, 'sync', '-q', 't.csv', '-o', 'clocks.json'], check=True)
 		behind = ['--component=filter.unskew.sync', '--params=clocks="clocks.json"']
 		recorded, is_now, is_late = shown('now'), shown('now', *behind), shown('late', *behind)
+		lost = by_path('n', random.Random(5)) or by_path('ow/n', random.Random(5)) or by_path('t/n', random.Random(5))
 		convert = subprocess.run([unskew, 'convert', 'clocks.json', '--clock', 'host', *map(str, recorded[0])],
 			capture_output=True, text=True, check=True)
 		os.chdir('/')
@@ -118,6 +133,8 @@ def main():
 	wrong = [f'{a}\n{b}' for a, b in zip(recorded[1], is_now[1]) if a != b]
 	if recorded[2] or is_now[2] or len(recorded[1]) != 50 or len(is_now[1]) != 50 or wrong:
 		sys.exit('\n'.join(['the filter changes fields:', recorded[2], is_now[2], *wrong[:2]]))
+	if lost:
+		sys.exit(lost)
 	if said != is_now[0]:
 		sys.exit('other stamps than convert says')
 	if not is_late[2]:
