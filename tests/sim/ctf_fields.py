@@ -109,6 +109,20 @@ def by_path(folder, draw):
 	return why or ('' if len(stamps) == 50 else f'{len(stamps)} of 50 events of {folder}')
 
 
+def set_back(unskew, draw):
+	"""A clock that is 10 s ahead, and was set back later on, and the reference: all events of both, in order."""
+	with open('b.csv', 'w') as f:
+		f.write('sender,receiver,sent_ns,received_ns\n')
+		for t in range(START, START + 2 * 10**9, 10**7):
+			there = t + (10 if t < START + 10**9 else 5) * 10**9
+			f.write(f'ref,back,{t},{there + 5050}\nback,ref,{there + 9000},{t + 14101}\n')
+	subprocess.run([unskew, 'sync', '-q', 'b.csv', '--reference', 'ref', '-o', 'back.json'], check=True)
+	for name, ahead in ('back', 10**10), ('ref', 0):
+		trace(name, draw, START + ahead, METADATA.replace('"host"', f'"{name}"'))
+	stamps, _, why = shown('back', 'ref', '--component=filter.unskew.sync', '--params=clocks="back.json"')
+	return why or ('' if len(stamps) == 100 and stamps == sorted(stamps) else f'{len(stamps)} of 100 events, or in no order')
+
+
 def main():
 	unskew, os.environ['BABELTRACE_PLUGIN_PATH'] = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 	if not shutil.which('babeltrace2'):
@@ -125,7 +139,7 @@ def main():
 		subprocess.run([unskew, 'sync', '-q', 't.csv', '-o', 'clocks.json'], check=True)
 		behind = ['--component=filter.unskew.sync', '--params=clocks="clocks.json"']
 		recorded, is_now, is_late = shown('now'), shown('now', *behind), shown('late', *behind)
-		lost = by_path('n', random.Random(5)) or by_path('ow/n', random.Random(5)) or by_path('t/n', random.Random(5))
+		lost = by_path('n', random.Random(5)) or by_path('ow/n', random.Random(5)) or by_path('t/n', random.Random(5)) or set_back(unskew, random.Random(6))
 		convert = subprocess.run([unskew, 'convert', 'clocks.json', '--clock', 'host', *map(str, recorded[0])],
 			capture_output=True, text=True, check=True)
 		os.chdir('/')
