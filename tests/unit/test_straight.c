@@ -356,6 +356,7 @@ static bool contradict(const struct net *net, struct usk_msg **m, size_t *n)
 	*m = p->contradiction;
 	*n = p->n_contradiction;
 	p->contradiction = NULL;
+	p->n_contradiction = 0;
 	usk_clocks_free(c);
 	return is;
 }
