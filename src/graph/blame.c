@@ -306,10 +306,10 @@ static void size_folds(struct usk_work *w)
 		const uint32_t to = usk_event_behind(w, b->clock, (usk_i128)b->to_ns - 1);
 		const usk_i128 lo = from > first ? w->lo[from - 1] : -USK_INF;
 		const usk_i128 hi = to < end ? w->hi[to] : USK_INF;
-		const usk_i128 own =
-			w->seen[b->bracket].at.both ? (usk_i128)b->to_ns - b->from_ns : 0;
+		const struct usk_seen *s = &w->seen[b->bracket];
+		const int64_t mixed = usk_bracket_mixed(&s->at, s->b == b->clock);
 		if (lo > -USK_INF && hi < USK_INF) {
-			b->fold_ns = usk_saturate(usk_ceil_div(hi - lo, USK_E12) + own);
+			b->fold_ns = usk_saturate(usk_ceil_div(hi - lo, USK_E12) + mixed);
 		}
 	}
 }

@@ -27,14 +27,19 @@ static int64_t magnitude(int64_t ns)
 	return ns < 0 ? -ns : ns;
 }
 
-/* Unknown: by no more than the other clock's time in it, if its own stamps are in order there, or else by as much as
- * these may fall there, too. */
+int64_t usk_bracket_mixed(const struct usk_bracket *b, bool of_b)
+{
+	const usk_i128 own = of_b ? (usk_i128)b->b1_ns - b->b0_ns : (usk_i128)b->a1_ns - b->a0_ns;
+	return b->both ? usk_saturate(own) : 0;
+}
+
+/* Unknown: by no more than the other clock's time in it, and by what its own stamps may fall there. */
 int64_t usk_bracket_set_back(const struct usk_bracket *b, bool of_b)
 {
 	const int64_t size = of_b ? b->most_ns : b->least_ns;
-	const usk_i128 by_a = (usk_i128)b->a1_ns - b->a0_ns, by_b = (usk_i128)b->b1_ns - b->b0_ns;
-	const usk_i128 own = !b->both ? 0 : of_b ? by_b : by_a;
-	return size == USK_NONE ? usk_saturate((of_b ? by_a : by_b) + own) : magnitude(size);
+	const usk_i128 other = of_b ? (usk_i128)b->a1_ns - b->a0_ns : (usk_i128)b->b1_ns - b->b0_ns;
+	return size == USK_NONE ? usk_saturate(other + usk_bracket_mixed(b, of_b))
+				: magnitude(size);
 }
 
 /* By so much a clock may have been set in it, either way. */

@@ -149,7 +149,8 @@ static bool doubt_at_end(const struct usk_course *w, struct usk_slope_range c,
  * Nothing tells a wrong message from a clock that was set before it and back behind, or from
  * one that was set at an end: so bounds allow for that, too, from the nearest message that it
  * contradicts to the nearest behind. But no clock returns that was set by more than the time to
- * these: else a single wrong message would leave nothing known of hours.
+ * these: else a single wrong message would leave nothing known of hours. At a break that records
+ * tell of it need not return.
  */
 static bool doubt_of(const struct usk_course *w, struct usk_slope_range c,
 		     const struct usk_happened *h, size_t at, const struct usk_suspect *s,
@@ -158,8 +159,7 @@ static bool doubt_of(const struct usk_course *w, struct usk_slope_range c,
 	struct against g = against_of(w, c, at);
 	size_t from = g.from, to = g.to;
 	bool before = g.before || g.fresh[0], behind = g.behind || g.fresh[1];
-	bool both =
-		g.before && g.behind; /* behind a break that records tell of it need not return */
+	bool both = g.before && g.behind;
 	usk_i128 since = (usk_i128)w->p[at].x - w->p[from].x;
 	usk_i128 until = (usk_i128)w->p[to].x - w->p[at].x;
 	bool any = (before || behind) && !(both && s->excess_ns > (since < until ? since : until));

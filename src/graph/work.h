@@ -389,6 +389,8 @@ void usk_break_add(struct usk_work *w, struct usk_break b);
 struct usk_break usk_break_of(const struct usk_bracket *x, bool rises, uint32_t number);
 /** By so much a clock may have been set in a bracket, either way. */
 int64_t usk_bracket_farthest(const struct usk_bracket *b);
+/** By so much stamps of a or b may fall in it, as those of before and behind are mixed. */
+int64_t usk_bracket_mixed(const struct usk_bracket *b, bool of_b);
 /** By so much a or b may have been set back in it. */
 int64_t usk_bracket_set_back(const struct usk_bracket *b, bool of_b);
 /** Is a clock one of the pair; did its T rise, if it was that clock's; was the reference set back, if

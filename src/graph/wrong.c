@@ -315,7 +315,7 @@ void usk_wrong_leave_out(struct usk_course *w, int64_t wander, struct usk_calm *
 	memset(out, 0, all.n * sizeof *out);
 	w->slews = false;
 	struct usk_spans s = usk_course_spans(&open, wander);
-	struct usk_happened h = usk_happened_in(&open, &s);
+	struct usk_happened h;
 	if (s.n >= (w->ends ? 1 : 2)) {
 		struct usk_course some = *w;
 		bool *wrong = usk_alloc(open.n, sizeof *wrong);
@@ -329,7 +329,6 @@ void usk_wrong_leave_out(struct usk_course *w, int64_t wander, struct usk_calm *
 					  usk_course_spans(&open, wander));
 		}
 		note_outliers(&open, s.cone, wrong, c);
-		free(h.in);
 		h = usk_happened_in(&some, &s);
 		for (size_t i = 0; i < open.n; i++) {
 			out[number[i]] = wrong[i];
@@ -338,6 +337,8 @@ void usk_wrong_leave_out(struct usk_course *w, int64_t wander, struct usk_calm *
 		w->p = usk_alloc(all.n + 1, sizeof *w->p);
 		without(w, out, &all, number);
 		USK_FREE(all.p, some.p, wrong);
+	} else {
+		h = usk_happened_in(&open, &s);
 	}
 	usk_doubts_note(w, s.cone, &h, c);
 	USK_FREE(s.span, h.in, open.p, out, number);

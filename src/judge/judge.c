@@ -105,6 +105,7 @@ void usk_histogram_add(struct usk_histogram *h, int64_t v)
 }
 
 enum { COUNT_BITS = 48 };
+_Static_assert(2 * SIDE < 1 << (63 - COUNT_BITS), "a bucket and a count in one number");
 
 /* Its bars in order, each its bucket and its count in one number, those that are listed one by one;
  * to be freed. */
