@@ -277,16 +277,21 @@ static void blame(struct usk_work *w)
 	USK_FREE(w->course, w->by_begin, shared);
 }
 
+static uint8_t by_order(unsigned pace)
+{
+	return pace == USK_UNBOUNDED ? USK_UNBOUNDED : USK_MONOTONE;
+}
+
 void usk_bound_by_order(struct usk_work *w)
 {
 	for (uint32_t i = 0; i < w->n; i++) {
-		bool falls = w->cell[i].lower == USK_UNBOUNDED;
-		w->cell[i].lower = falls ? USK_UNBOUNDED : USK_MONOTONE;
+		w->cell[i].lower = by_order(w->cell[i].lower);
 		w->cell[i].upper = USK_UNBOUNDED;
 	}
 	for (size_t k = 0; k < w->n_folds; k++) {
-		bool falls = w->fold[k].lower == USK_UNBOUNDED;
-		w->fold[k].lower = falls ? USK_UNBOUNDED : USK_MONOTONE;
+		struct usk_fold *f = &w->fold[k];
+		f->from_first = by_order(f->from_first);
+		f->to_last = by_order(f->to_last);
 	}
 	usk_bounds_reset(w);
 	usk_propagate(w);

@@ -282,13 +282,16 @@ static void break_cells(struct usk_work *w, const struct usk_break *b)
 	if (!b->fold_ns) {
 		return;
 	}
-	cells_over(w, k, (usk_i128)b->from_ns - b->fold_ns, (usk_i128)b->to_ns + b->fold_ns, &i,
-		   &end);
+	const usk_i128 begin = (usk_i128)b->from_ns - b->fold_ns,
+		       last = (usk_i128)b->to_ns + b->fold_ns;
+	cells_over(w, k, begin, last, &i, &end);
 	if (end <= i) {
 		return;
 	}
+	const uint8_t pace = b->vague ? USK_MONOTONE : USK_SKEW;
 	*USK_APPEND(w->fold, w->n_folds) =
-		(struct usk_fold){ i, end, b->vague ? USK_MONOTONE : USK_SKEW };
+		(struct usk_fold){ i, end, w->x[i] <= begin ? pace : USK_UNBOUNDED,
+				   w->x[end] >= last ? pace : USK_UNBOUNDED };
 	for (; i < end; i++) {
 		w->cell[i].folded = true;
 		w->cell[i].lower = w->cell[i].upper = USK_UNBOUNDED;
@@ -327,6 +330,8 @@ static void unite_folds(struct usk_work *w)
 		struct usk_fold *last = n ? &w->fold[n - 1] : NULL, f = w->fold[i];
 		if (last && f.first < last->last) {
 			last->last = f.last > last->last ? f.last : last->last;
+			last->from_first = weaker(last->from_first, f.from_first);
+			last->to_last = weaker(last->to_last, f.to_last);
 		} else {
 			w->fold[n++] = f;
 		}
@@ -338,8 +343,9 @@ static void unite_folds(struct usk_work *w)
 			const struct usk_break *b = &w->brk[k];
 			if (b->down && b->clock == w->owner[f->first] &&
 			    b->from_ns < w->x[f->last] && w->x[f->first] < b->to_ns) {
-				f->lower =
-					weaker(f->lower, b->falls ? USK_UNBOUNDED : USK_MONOTONE);
+				const unsigned pace = b->falls ? USK_UNBOUNDED : USK_MONOTONE;
+				f->from_first = weaker(f->from_first, pace);
+				f->to_last = weaker(f->to_last, pace);
 			}
 		}
 	}

@@ -101,10 +101,11 @@ static bool step_back(const struct usk_work *w, uint32_t i, bool upper, const bo
 	const struct usk_fold *f = w->n_folds ? fold_at(w, i) : NULL;
 	uint32_t near = f && upper ? f->first : f ? f->last : 0;
 	uint32_t far = f && upper ? f->last : f ? f->first : 0;
-	for (uint32_t e = f && i == near ? f->first : far; f && e <= f->last; e++) {
-		d = (usk_i128)w->x[e] - w->x[i];
-		if (e != i && (i == near || e == far) &&
-		    usk_fold_least(w, f, d < 0 ? -d : d, &rise)) {
+	const uint32_t end = f && i == near ? f->last : far;
+	for (uint32_t e = f && i == near ? f->first : far; f && e <= end; e++) {
+		const uint32_t low = e < i ? e : i, high = e < i ? i : e;
+		if (e != i && ((low == f->first && usk_fold_from_first(w, f, w->x[high], &rise)) ||
+			       (high == f->last && usk_fold_to_last(w, f, w->x[low], &rise)))) {
 			OFFER(e, bound[e] + (upper ? -rise : rise), FOLD);
 		}
 	}

@@ -178,9 +178,14 @@ static size_t first_from(const struct usk_course *w, size_t from, usk_i128 x)
 	return i;
 }
 
+struct stamps {
+	int64_t *least, *most;
+};
+
 /* All brackets of a pair, and what else is asked of them. */
 struct shown {
 	const struct usk_spans *s;
+	struct stamps stamps;
 	struct usk_reach reach;
 	struct usk_flights flights;
 };
@@ -229,6 +234,36 @@ static struct usk_bracket bracket_of(const struct usk_course *w, const struct sh
 	b.least_ns = size.least_ns;
 	b.most_ns = size.most_ns;
 	return b;
+}
+
+/* The least stamp of a up to each point and the most from each on, between breaks that records tell of. */
+static struct stamps stamps_around(const struct usk_course *w)
+{
+	struct stamps s = { usk_alloc(w->n + 1, sizeof *s.least),
+			    usk_alloc(w->n + 1, sizeof *s.most) };
+	for (size_t i = 0; i < w->n; i++) {
+		const int64_t a = usk_course_a_stamp(w->part, &w->p[i]);
+		s.most[i] = a;
+		s.least[i] = i && !w->p[i].fresh && s.least[i - 1] < a ? s.least[i - 1] : a;
+	}
+	for (size_t i = w->n; i-- > 1;) {
+		if (!w->p[i].fresh && s.most[i] > s.most[i - 1]) {
+			s.most[i - 1] = s.most[i];
+		}
+	}
+	return s;
+}
+
+/*
+ * Does all that lies before a step in b's stamps lie behind it in a's? Then the order of one of these is not that in
+ * which they were shown, as its clock was set back by as much as all messages last; no message tells which of the two.
+ * Messages of both directions say so on either side: else it may be that one of them is wrong.
+ */
+static bool is_turned(const struct usk_course *w, const struct shown *x, const struct usk_span *s)
+{
+	const struct usk_rise size = usk_course_rise(w, x->s->cone, s);
+	return s->step && !s->rises && x->stamps.least[s->from] > x->stamps.most[s->to] &&
+	       size.least_ns != USK_NONE && size.most_ns != USK_NONE;
 }
 
 static void swallow(struct usk_bracket *all, const struct usk_bracket *b)
@@ -366,15 +401,17 @@ void usk_calm_of(const struct usk_part *p, const struct usk_calm_model *m,
 	if (s.n) {
 		all.reach = usk_course_reach(&w, &s);
 		all.flights = usk_course_flights(&w);
+		all.stamps = stamps_around(&w);
 	}
 	w.outlook = s.n ? usk_course_outlook(&w, s.cone) : NULL;
 	for (size_t k = 0; k < s.n; k++) {
 		out->bracket[k] = bracket_of(&w, &all, k);
+		out->contradicted = out->contradicted || is_turned(&w, &all, &s.span[k]);
 	}
 	unite_steps(out);
 	usk_course_outlook_free(w.outlook);
 	usk_course_reach_free(&all.reach);
-	USK_FREE(all.flights.point, s.span, w.p);
+	USK_FREE(all.flights.point, all.stamps.least, all.stamps.most, s.span, w.p);
 }
 
 void usk_calm_free(struct usk_calm *c)

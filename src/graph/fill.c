@@ -28,19 +28,15 @@ static void bound_beyond(struct usk_work *w, uint32_t k)
 	}
 }
 
-/* Before the first event of a clock, and behind the last one, is nothing that it showed twice. */
-static struct usk_falling twice_shown(const struct usk_work *w, const struct usk_break *b)
+static struct usk_falling twice_shown(const struct usk_break *b)
 {
-	const int64_t first = w->x[w->first[b->clock]], last = w->x[w->first[b->clock + 1] - 1];
-	const int64_t begin = usk_saturate((usk_i128)b->from_ns - b->fold_ns);
-	const int64_t end = usk_saturate((usk_i128)b->to_ns + b->fold_ns);
 	return (struct usk_falling){ .clock = b->clock,
 				     .twice = true,
 				     .from_ns = b->from_ns,
 				     .to_ns = b->to_ns,
 				     .far_ns = b->fold_ns,
-				     .begin_ns = begin > first ? begin : first,
-				     .end_ns = end < last ? end : last };
+				     .begin_ns = usk_saturate((usk_i128)b->from_ns - b->fold_ns),
+				     .end_ns = usk_saturate((usk_i128)b->to_ns + b->fold_ns) };
 }
 
 static void falls_of(struct usk_work *w)
@@ -59,7 +55,7 @@ static void falls_of(struct usk_work *w)
 							       .far_ns = far };
 		}
 		if (b->fold_ns) {
-			f->row[f->n++] = twice_shown(w, b);
+			f->row[f->n++] = twice_shown(b);
 		}
 	}
 	usk_sort(f->row, f->n, sizeof *f->row,

@@ -58,12 +58,10 @@ static void put_between(struct usk_drawing *d, uint32_t i, int64_t x)
 	usk_i128 l = (usk_i128)x - w->x[i], r = (usk_i128)w->x[i + 1] - x, rise;
 	usk_i128 lo = -USK_INF, hi = USK_INF, v;
 	const struct usk_fold *f = w->cell[i].folded ? fold_of(w, i) : NULL;
-	if (f && w->lo_ns[f->first] != USK_NONE &&
-	    usk_fold_least(w, f, (usk_i128)x - w->x[f->first], &rise)) {
+	if (f && w->lo_ns[f->first] != USK_NONE && usk_fold_from_first(w, f, x, &rise)) {
 		lo = usk_e12(w->lo_ns[f->first]) + rise;
 	}
-	if (f && w->hi_ns[f->last] != USK_NONE &&
-	    usk_fold_least(w, f, (usk_i128)w->x[f->last] - x, &rise)) {
+	if (f && w->hi_ns[f->last] != USK_NONE && usk_fold_to_last(w, f, x, &rise)) {
 		hi = usk_e12(w->hi_ns[f->last]) - rise;
 	}
 	if (usk_cell_least(w, i, l, &rise)) {

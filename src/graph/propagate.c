@@ -90,10 +90,21 @@ bool usk_cell_most(const struct usk_work *w, uint32_t i, usk_i128 apart, usk_i12
 	return false;
 }
 
-bool usk_fold_least(const struct usk_work *w, const struct usk_fold *f, usk_i128 d, usk_i128 *rise)
+static bool least_over(const struct usk_work *w, unsigned pace, usk_i128 d, usk_i128 *rise)
 {
-	*rise = f->lower == USK_SKEW ? d * (USK_E12 - w->p->max_skew_e12) : 0;
-	return f->lower != USK_UNBOUNDED;
+	*rise = pace == USK_SKEW ? d * (USK_E12 - w->p->max_skew_e12) : 0;
+	return pace != USK_UNBOUNDED;
+}
+
+bool usk_fold_from_first(const struct usk_work *w, const struct usk_fold *f, int64_t x,
+			 usk_i128 *rise)
+{
+	return least_over(w, f->from_first, (usk_i128)x - w->x[f->first], rise);
+}
+
+bool usk_fold_to_last(const struct usk_work *w, const struct usk_fold *f, int64_t x, usk_i128 *rise)
+{
+	return least_over(w, f->to_last, (usk_i128)w->x[f->last] - x, rise);
 }
 
 /* ---- both sides --------------------------------------------------------------------------------

@@ -139,13 +139,13 @@ static void fold(struct usk_side *b, const struct usk_fold *f)
 	usk_i128 most = -USK_INF, l, r;
 	for (uint32_t i = f->first; i <= f->last; i++) {
 		uint32_t k = s->place[i];
-		if (!usk_fold_least(w, f, (usk_i128)w->x[i] - w->x[f->first], &l) ||
-		    !usk_fold_least(w, f, (usk_i128)w->x[f->last] - w->x[i], &r)) {
-			break;
+		const bool after = usk_fold_from_first(w, f, w->x[i], &l);
+		const bool before = usk_fold_to_last(w, f, w->x[i], &r);
+		if (b->upper ? before : after) {
+			pass(b, from, k, b->upper ? r : l, TELL_ALL);
 		}
-		pass(b, from, k, b->upper ? r : l, TELL_ALL);
 		usk_i128 t = b->t[k] + (b->upper ? l : r);
-		most = b->t[k] > -USK_INF && t > most ? t : most;
+		most = (b->upper ? after : before) && b->t[k] > -USK_INF && t > most ? t : most;
 	}
 	narrow(b, to, most, TELL_ALL);
 }

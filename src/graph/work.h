@@ -54,10 +54,11 @@ struct usk_break {
 };
 
 /* Stamps that may have been shown twice: events from first to last, folded. What else happened to
- * the clock among them says by how much T rises at least from its ends, and to them. */
+ * the clock among them says by how much T rises at least from the first one, and to the last one: not at all from one
+ * that may have been shown twice itself, as there is none before it. */
 struct usk_fold {
 	uint32_t first, last;
-	uint8_t lower; /* enum usk_pace */
+	uint8_t from_first, to_last; /* enum usk_pace */
 };
 
 /* Where T of a clock may fall from a stamp to a later one: as the reference may have been set back in between,
@@ -313,9 +314,12 @@ void usk_run_slopes(const struct usk_work *w, struct usk_run *r);
 /** By how much T rises at least, at most over the cell behind event i; false: any. */
 bool usk_cell_least(const struct usk_work *w, uint32_t i, usk_i128 d, usk_i128 *rise);
 bool usk_cell_most(const struct usk_work *w, uint32_t i, usk_i128 d, usk_i128 *rise);
-/** By how much T rises at least from the first end of a fold to a stamp in it, or from there to the
- * last one, d ns; false: it may fall. */
-bool usk_fold_least(const struct usk_work *w, const struct usk_fold *f, usk_i128 d, usk_i128 *rise);
+/** By how much T rises at least from the first end of a fold to stamp x in it; false: it may fall. */
+bool usk_fold_from_first(const struct usk_work *w, const struct usk_fold *f, int64_t x,
+			 usk_i128 *rise);
+/** The same from stamp x to the last one. */
+bool usk_fold_to_last(const struct usk_work *w, const struct usk_fold *f, int64_t x,
+		      usk_i128 *rise);
 /** Is its rate the clock's? */
 static inline bool usk_cell_calm(struct usk_cell c)
 {

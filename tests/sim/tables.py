@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""tables.py UNSKEW [--count N] [--seed S] [--jobs J]: tables of clocks that are set, sorted by a column, shuffled, or as recorded.
+
+In    nothing: one table of messages of two to four clocks, of which one or two are set by 10 ms to 10 s within 10 s
+Out   cases in which a band excludes the truth, though the answer names every step (captured.py)
+Why   an order that is none of time mixes what a clock showed before and after it was set back, up to all that there is
+Not   captures, queues, smaller steps (reordered.py)
+"""
+import os
+import random
+import sys
+
+sys.dont_write_bytecode = True  # the source tree stays as it is
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'answers'))
+
+import captured
+from asked import run, trials
+
+ORDERS = {
+	'sent': lambda draw, rows: rows.sort(key=lambda row: int(row.split(',')[2])),
+	'received': lambda draw, rows: rows.sort(key=lambda row: int(row.split(',')[3])),
+	'shuffled': lambda draw, rows: draw.shuffle(rows),
+	'recorded': lambda draw, rows: None,
+}
+
+
+def simulate(unskew, draw, seed):
+	"""How long messages are under way at least, ns."""
+	clocks, us = draw.choice([2, 2, 3, 4]), draw.choice([100, 1_000, 5_000, 20_000])
+	words = ['--hosts', str(clocks), '--seconds', '10', '--rate', str(draw.choice([5, 20, 100])), '--seed', str(seed),
+		'--dmin', f'{us}us', '--tail', f'{us}us', '--format', 'table',
+		'--offset', ','.join(f'{draw.randrange(-10**6, 10**6)}us' for _ in range(clocks)),
+		'--drift-ppm', ','.join(str(draw.randrange(-50, 50)) for _ in range(clocks))]
+	for _ in range(draw.choice([1, 1, 2])):
+		words += ['--step', f'host{draw.randrange(clocks)}@{draw.uniform(1.5, 8.5):.3f}s:{draw.choice([-1, 1]) * int(10**draw.uniform(7, 10))}ns']
+	r = run(unskew, 'simulate', '-q', '-o', 'in', *words)
+	if r.returncode:
+		raise AssertionError(f'simulate: {r.stderr.strip()}')
+	return 1000 * us
+
+
+def judge(unskew, seed):
+	draw = random.Random(f'ts {seed}')
+	delay_ns = simulate(unskew, draw, seed)
+	with open('in/messages.csv', encoding='utf-8') as f:
+		head, *rows = f.read().splitlines()
+	order = draw.choice(list(ORDERS))
+	ORDERS[order](draw, rows)
+	with open('in/messages.csv', 'w', encoding='utf-8') as f:
+		f.write('\n'.join([head, *rows, '']))
+	r = run(unskew, 'sync', 'in/messages.csv', '--truth', 'in/truth.json', '-o', 'clocks.json')
+	if r.returncode not in (0, 3):
+		raise AssertionError(f'sync: {r.stderr.strip()}')
+	found = [line for line in r.stdout.splitlines() if line.startswith('Truth:')]
+	missed = [line for line in found if 'MISSES' in line]
+	truth, answer = captured.read('in/truth.json', 'clocks.json')
+	if missed and captured.is_assumed(truth, answer, captured.SMALL + 8 * delay_ns):
+		raise AssertionError(f'{order}, delay {delay_ns / 1e6} ms, {captured.told(truth)}: {" ".join(missed)}')
+	return None, sum('holds the truth' in line for line in found)
+
+
+if __name__ == '__main__':
+	sys.exit(trials(judge, 400, 'bands hold the truth'))
