@@ -183,12 +183,12 @@ char *usk_pair_explain(const struct usk_pair *p, const struct parties *parties,
 static char *explain_astray(const struct answer *x, size_t i)
 {
 	const char *a = x->p->party[x->c->pair[i].a].name, *b = x->p->party[x->c->pair[i].b].name;
-	return usk_format("%zu %s of %s and %s stand between others that say more than 1 s else of "
-			  "these clocks: one was stepped, and its records are not in the order in "
-			  "which they were made, as if they were sorted by stamps. Give them in "
-			  "that order, or those from before and from after the step by themselves",
-			  x->fitted[i].astray, x->p->pair[i].in_captures ? "packets" : "messages",
-			  a, b);
+	return usk_format(
+		"%zu packets of %s and %s stand between others that say more than 1 s else of "
+		"these clocks: one was stepped, and its records are not in the order in "
+		"which they were made, as if they were sorted by stamps. Give them in "
+		"that order, or those from before and from after the step by themselves",
+		x->fitted[i].astray, a, b);
 }
 
 /* One pair, which the user gave or which contradicts itself. */

@@ -163,7 +163,6 @@ void usk_table_sample_fit(struct pair_source *source, bool swapped)
 		s[i].q_ns = p;
 	}
 	usk_coarse_fit(s, n, &source->coarse);
-	source->coarse.astray = usk_sightings_astray(s, n, NULL);
 }
 
 static bool scan_pair(void *ctx, uint32_t pair, const struct usk_msg *msg, size_t n)

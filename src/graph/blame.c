@@ -297,6 +297,18 @@ void usk_bound_by_order(struct usk_work *w)
 	usk_propagate(w);
 }
 
+/* May the reference have been set back within a bracket of another clock? */
+static bool falls_within(const struct usk_work *w, const struct usk_break *b)
+{
+	bool any = false;
+	for (size_t k = 0; k < w->n_breaks && !any; k++) {
+		const struct usk_break *x = &w->brk[k];
+		any = x->falls && x->clock == b->clock && x->from_ns < b->to_ns &&
+		      x->to_ns > b->from_ns;
+	}
+	return any;
+}
+
 /* By how much a clock was set back that no message says at most: by no more than the time between the ends of its
  * bracket, where order alone bounds that. */
 static void size_folds(struct usk_work *w)
@@ -313,7 +325,7 @@ static void size_folds(struct usk_work *w)
 		const usk_i128 hi = to < end ? w->hi[to] : USK_INF;
 		const struct usk_seen *s = &w->seen[b->bracket];
 		const int64_t mixed = usk_bracket_mixed(&s->at, s->b == b->clock);
-		if (lo > -USK_INF && hi < USK_INF) {
+		if (lo > -USK_INF && hi < USK_INF && hi >= lo && !falls_within(w, b)) {
 			b->fold_ns = usk_saturate(usk_ceil_div(hi - lo, USK_E12) + mixed);
 		}
 	}

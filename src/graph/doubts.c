@@ -102,6 +102,29 @@ static bool is_near(const struct usk_course *w, size_t at, size_t begin, size_t 
 }
 
 /*
+ * A stamp of a that lies surely before what b did at one point, or surely behind (last): that of the nearest message
+ * which says so, as it was sent there, or received, in order with that point; else the outermost one.
+ */
+static int64_t beyond(const struct usk_course *w, size_t at, bool last)
+{
+	const struct usk_course_point *p = &w->p[at];
+	const int64_t own = a_stamp(w, at);
+	int64_t best = own, outermost = own;
+	bool any = false;
+	for (size_t i = 0; i < w->n && p->ceiling != last; i++) {
+		const struct usk_course_point *q = &w->p[i];
+		const int64_t a = a_stamp(w, i);
+		const bool ordered = last ? q->x >= p->x && a >= own : q->x <= p->x && a <= own;
+		outermost = last == (a > outermost) ? a : outermost;
+		if (q->ceiling == last && ordered && (!any || last == (a < best))) {
+			best = a;
+			any = true;
+		}
+	}
+	return any ? best : outermost;
+}
+
+/*
  * What lies among others by b's stamps may still contradict none that is behind it by a's, or before
  * it, though nothing happened there: then a clock was set, maybe, and need not return before the end, or before the
  * records tell of a break. Nothing is known of b beyond the nearest that it does contradict.
@@ -135,8 +158,8 @@ static bool doubt_at_end(const struct usk_course *w, struct usk_slope_range c,
 	const int64_t y = w->p[last ? end : begin].x + (last ? 1 : -1);
 	*b = (struct usk_bracket){ .b0_ns = w->part->frame.local_ns + (last ? x : y),
 				   .b1_ns = w->part->frame.local_ns + (last ? y : x),
-				   .a0_ns = last ? near_a : a,
-				   .a1_ns = last ? a : near_a,
+				   .a0_ns = beyond(w, last ? near : at, false),
+				   .a1_ns = beyond(w, last ? at : near, true),
 				   .step = true,
 				   .doubted = true,
 				   .both = true,

@@ -28,13 +28,22 @@ static void bound_beyond(struct usk_work *w, uint32_t k)
 	}
 }
 
-static struct usk_falling twice_shown(const struct usk_break *b)
+/* The least size of the step that a break is of. */
+static int64_t least_size(const struct usk_work *w, const struct usk_break *b)
+{
+	const struct usk_bracket *x = b->bracket == UINT32_MAX ? NULL : &w->seen[b->bracket].at;
+	const bool known = x && x->least_ns != USK_NONE && x->most_ns != USK_NONE;
+	return known && x->least_ns > 0 ? x->least_ns : known && x->most_ns < 0 ? -x->most_ns : 0;
+}
+
+static struct usk_falling twice_shown(const struct usk_work *w, const struct usk_break *b)
 {
 	return (struct usk_falling){ .clock = b->clock,
 				     .twice = true,
 				     .from_ns = b->from_ns,
 				     .to_ns = b->to_ns,
 				     .far_ns = b->fold_ns,
+				     .least_ns = least_size(w, b),
 				     .begin_ns = usk_saturate((usk_i128)b->from_ns - b->fold_ns),
 				     .end_ns = usk_saturate((usk_i128)b->to_ns + b->fold_ns) };
 }
@@ -52,10 +61,11 @@ static void falls_of(struct usk_work *w)
 			f->row[f->n++] = (struct usk_falling){ .clock = b->clock,
 							       .from_ns = b->from_ns,
 							       .to_ns = b->to_ns,
-							       .far_ns = far };
+							       .far_ns = far,
+							       .least_ns = least_size(w, b) };
 		}
 		if (b->fold_ns) {
-			f->row[f->n++] = twice_shown(b);
+			f->row[f->n++] = twice_shown(w, b);
 		}
 	}
 	usk_sort(f->row, f->n, sizeof *f->row,
@@ -88,16 +98,17 @@ static bool falls_between(const struct usk_falling *x, int64_t a, int64_t b)
 }
 
 /* In a bracket T falls by no more than that says, and several may be of one step: one that holds all of them
- * that count is enough. */
+ * that count is enough, unless a step of these is larger, which another clock hid there. */
 static usk_i128 fell_by(const struct usk_falling *row, size_t n, bool twice, int64_t a, int64_t b)
 {
-	int64_t from = INT64_MAX, to = INT64_MIN;
+	int64_t from = INT64_MAX, to = INT64_MIN, least = 0;
 	usk_i128 all = 0;
 	for (size_t i = 0; i < n; i++) {
 		const struct usk_falling *x = &row[i];
 		if (x->twice == twice && falls_between(x, a, b)) {
 			from = x->from_ns < from ? x->from_ns : from;
 			to = x->to_ns > to ? x->to_ns : to;
+			least = x->least_ns > least ? x->least_ns : least;
 			all += x->far_ns;
 		}
 	}
@@ -105,7 +116,8 @@ static usk_i128 fell_by(const struct usk_falling *row, size_t n, bool twice, int
 	to = twice || to < b ? to : b;
 	for (size_t i = 0; i < n; i++) {
 		const struct usk_falling *x = &row[i];
-		bool holds = x->twice == twice && x->from_ns <= from && x->to_ns >= to;
+		bool holds = x->twice == twice && x->from_ns <= from && x->to_ns >= to &&
+			     x->far_ns >= least;
 		all = holds && x->far_ns < all ? x->far_ns : all;
 	}
 	return all;

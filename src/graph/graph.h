@@ -75,7 +75,7 @@ struct usk_graph_pair {
 	const struct usk_knot *line; /* b against a as an estimator drew it; NULL: none did */
 	size_t n_line;
 	int64_t residual_ns; /* Er of its line; 0: none */
-	bool astray; /* its messages are of one time of a clock that is of two at once: they bound nothing */
+	bool astray; /* what was matched may be of one time only of a clock that is of two at once: it bounds nothing */
 	size_t too_many; /* so many outliers are not left out: it contradicts itself; 0: no limit */
 	size_t n_outliers; /* Out: so many of its pair's outliers were added, the last ones */
 };

@@ -85,7 +85,8 @@ struct when {
 /*
  * A message that was under way while the reference was set back took less by the reference's clock
  * than it did, by as much. It was sent before the end of where that was, and not long before it, by
- * its sender's clock; and received behind its beginning, and not long behind, by its receiver's.
+ * its sender's clock; and received behind its beginning, and not long behind, by its receiver's. The reference showed
+ * up to that much more before it was set back, and less behind.
  */
 static void leave_out_under_way(struct usk_work *w, uint32_t number)
 {
@@ -102,8 +103,9 @@ static void leave_out_under_way(struct usk_work *w, uint32_t number)
 		}
 	}
 	usk_i128 from = a ? s->at.a0_ns : s->at.b0_ns, to = a ? s->at.a1_ns : s->at.b1_ns;
-	sent[w->reference] = (struct when){ from - long_ns, to };
-	received[w->reference] = (struct when){ from - usk_bracket_farthest(&s->at), to + long_ns };
+	const int64_t far = usk_bracket_farthest(&s->at);
+	sent[w->reference] = (struct when){ from - long_ns, to + far };
+	received[w->reference] = (struct when){ from - far, to + long_ns };
 	for (uint32_t clock = 0; clock < w->n_clocks; clock++) {
 		uint32_t i = usk_event_behind(w, clock, sent[clock].from - 1);
 		for (; i < w->first[clock + 1] && w->x[i] <= sent[clock].to; i++) {

@@ -69,6 +69,7 @@ struct usk_fallings {
 		uint32_t clock;
 		bool twice;
 		int64_t from_ns, to_ns, far_ns; /* in that bracket by so much in all */
+		int64_t least_ns;		/* the step that says so is no smaller */
 		int64_t begin_ns, end_ns;	/* twice: between these stamps */
 	} * row;
 	size_t n, *first;

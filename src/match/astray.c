@@ -127,9 +127,9 @@ size_t usk_sightings_astray(const struct usk_sighting *s, size_t n, const struct
 	struct shown *by = usk_alloc(n + 1, sizeof *by);
 	for (int q = 0; q < 2 && !most; q++) {
 		for (size_t i = 0; i < n; i++) {
-			const struct usk_ends *e = way ? &way[s[i].way] : NULL;
-			const uint64_t src = e ? usk_fold(e->src.hi, e->src.lo) : s[i].ttl_p;
-			const uint64_t dst = e ? usk_fold(e->dst.hi, e->dst.lo) : !s[i].ttl_p;
+			const struct usk_ends *e = &way[s[i].way];
+			const uint64_t src = usk_fold(e->src.hi, e->src.lo);
+			const uint64_t dst = usk_fold(e->dst.hi, e->dst.lo);
 			by[i] = (struct shown){ .ns = q ? s[i].q_ns : s[i].p_ns,
 						.off_ns = usk_saturate((usk_i128)s[i].p_ns -
 								       s[i].q_ns),

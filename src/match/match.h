@@ -441,7 +441,7 @@ void usk_coarse_join(const struct usk_survey *p, const struct usk_survey *q,
 		     struct usk_coarse *out);
 /** The same from sightings, which are sorted in place. */
 void usk_coarse_fit(struct usk_sighting *s, size_t n, struct usk_coarse *out);
-/** usk_coarse.astray of sightings, in any order; way: theirs, NULL: those that p sent have a ttl_p, others none. */
+/** usk_coarse.astray of sightings, in any order, by their ways. */
 size_t usk_sightings_astray(const struct usk_sighting *s, size_t n, const struct usk_ends *way);
 void usk_coarse_free(struct usk_coarse *c);
 
