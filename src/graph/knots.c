@@ -386,17 +386,15 @@ static int64_t far_share(const struct usk_work *w, uint32_t k)
  * near brings half as many. Returns the share. */
 static int64_t draw_near(struct usk_drawing *d, const struct kept *kept)
 {
-	int64_t share = NEAR, next = NEAR, far = far_share(d->w, d->clock);
-	if (draw(d, share, FEW_KNOTS, kept)) {
-		return share;
-	}
+	const int64_t far = far_share(d->w, d->clock);
+	int64_t share = 0, next = NEAR;
 	while (next / 2 > far) {
 		next /= 2;
 	}
-	for (; next < NEAR && draw(d, next, FEW_KNOTS, kept); next *= 2) {
+	for (; next <= NEAR && draw(d, next, FEW_KNOTS, kept); next *= 2) {
 		share = next;
 	}
-	if (share < NEAR) {
+	if (share) {
 		return share;
 	}
 	/* Where that is not few no share in between brings it down to few. */
