@@ -335,10 +335,32 @@ static char *explain_island(const struct answer *x, size_t i)
 	return text;
 }
 
-static char *explain_one_sided(const struct answer *x, size_t i)
+/* Does a pair by itself bound the clock? */
+static bool has_bounded_pair(const struct answer *x, size_t i)
+{
+	bool any = false;
+	for (size_t n = 0; n < x->c->n_pairs && !any; n++) {
+		const struct usk_pair *pair = &x->c->pair[n];
+		any = (pair->a == i || pair->b == i) && pair->quality == USK_BOUNDED &&
+		      !x->fitted[n].astray;
+	}
+	return any;
+}
+
+static char *explain_open(const struct answer *x, size_t i)
 {
 	const struct usk_clock *k = &x->c->clock[i];
-	return k->quality == USK_ONE_SIDED
+	const bool one = k->quality == USK_ONE_SIDED;
+	if ((one || k->quality == USK_ABSENT) && has_bounded_pair(x, i)) {
+		return usk_format(
+			"%s is bounded on %s, though messages went both ways: a clock may "
+			"have been set by as much as they last, so that none is sure to bound "
+			"it; record for longer, or give what was recorded before and after the "
+			"step by itself, with --from and --to",
+			k->name, one ? "one side only" : "neither side");
+	}
+	/* Of a pair alone its own sentence says so. */
+	return one && x->p->n > 2
 		       ? usk_format(
 				 "%s is bounded on one side only: messages connect it with %s in "
 				 "one direction only; record traffic in the other direction, too",
@@ -452,8 +474,8 @@ void usk_flow_explain(struct usk_clocks *c, const struct parties *p, const struc
 	if (p->n > 2) {
 		explain_each(&x, c->n_islands, explain_alone, "clocks");
 		explain_each(&x, c->n_islands, explain_island, "islands");
-		explain_each(&x, c->n_clocks, explain_one_sided, "clocks");
 	}
+	explain_each(&x, c->n_clocks, explain_open, "clocks");
 	if (c->counts.unsure) {
 		note(c,
 		     usk_format("%llu messages may be paired with the wrong copy of a segment that "

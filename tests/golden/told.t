@@ -14,6 +14,11 @@ Step of c1 or c0 (messages cannot tell which),
 $ unskew sync anywhere.csv --rows knots --format csv | grep c1 | sed -n '1p;$p'
 c1,2234000,-1000,,-1000,0
 c1,60673000,1748000,-63633890,3339000,0
+# A clock that was set to and fro, by as much as its messages last.
+$ printf '%s\n' sender,receiver,sent_ns,received_ns a,b,978000,979000 b,a,369000,370000 a,b,685000,-214000 a,b,217000,918000 b,a,697000,698000 b,a,-247000,654000 b,a,-343000,558000 >both.csv
+$ unskew sync both.csv | grep '^b \|^Note'
+b      absent     -                           -              4         3
+Note: b is bounded on neither side, though messages went both ways: a clock may have been set by as much as they last, so that none is sure to bound it; record for longer, or give what was recorded before and after the step by itself, with --from and --to
 # One side of an offset of years is said to the ms.
 $ printf '%s\n' sender,receiver,sent_ns,received_ns a,b,1700000000000000000,123456789 b,a,133456789,1700000000020000000 a,c,1700000000010000000,5000000000 >years.csv
 $ unskew sync years.csv | grep '^[bc] '
