@@ -2,6 +2,7 @@
 /* Logs of clocks against clocks whose every slew and step is known. */
 #include "../part.h"
 #include "flow/clock_log.h"
+#include "flow/reading.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -362,6 +363,82 @@ static void test_part(void **state)
 	}
 }
 
+/* A clock that was set once or twice while a line was read, and behind it before the next, which is
+ * read at once: what it was set by in all is what its steps say together. */
+static void test_steps(void **state)
+{
+	enum { AT = 10, WIDE = 200000, LINES = 20 };
+	(void)state;
+	for (uint64_t seed = case_first(400); seed < case_end(400); seed++) {
+		struct clock c = { .n = 0 };
+		struct usk_epoch fall[2];
+		struct usk_epochs e = { fall, 0 };
+		struct usk_rng r;
+		usk_rng_seed(&r, seed);
+		turn(&c, 0, 0, 0);
+		int64_t raw = AT * SECOND, all = 0, shift = 0;
+		const int64_t at[] = { raw + 1 + (int64_t)usk_rng_below(&r, WIDE / 2),
+				       raw + WIDE / 2 + 2 + (int64_t)usk_rng_below(&r, WIDE) };
+		for (size_t i = 0; i < 1 + seed % 2; i++) {
+			const int64_t by = 1000 + (int64_t)usk_rng_below(&r, 2 * WIDE);
+			const int64_t before = read_clock(&c, at[i] - 1);
+			turn(&c, at[i], usk_rng_below(&r, 3) ? -by : by, 0);
+			const int64_t after = read_clock(&c, at[i]);
+			all += after - before - 1;
+			if (after < before) {
+				shift += before - after + USK_EPOCH_GAP_NS;
+				fall[e.n++] = (struct usk_epoch){ .before_ns = before,
+								  .after_ns = after,
+								  .shift_ns = shift };
+			}
+		}
+		char *text = NULL;
+		size_t n;
+		FILE *f = open_memstream(&text, &n);
+		fputs("# unskew clock log, raw clock of boot x, host y\n"
+		      "clock,before_ns,time_ns,after_ns,rate_e12,status,event\n",
+		      f);
+		for (int64_t k = 0; k < LINES; k++) {
+			const int64_t line[] = { k * SECOND, k * SECOND + 2 * WIDE };
+			const int64_t wide[] = { k == AT ? WIDE : 40, 40 };
+			for (int i = 0; i < (k == AT ? 2 : 1); i++) {
+				fprintf(f, "realtime,%lld,%lld,%lld,0,0,%s\n", (long long)line[i],
+					(long long)read_clock(&c, line[i] + wide[i] / 2),
+					(long long)(line[i] + wide[i]), k == AT ? "set" : "");
+			}
+		}
+		fclose(f);
+		struct usk_clock_log log;
+		struct usk_input in;
+		struct usk_err err;
+		usk_input_memory(&in, text, n);
+		assert_int_equal(usk_clock_log_read(&in, &log, &err), USK_OK);
+		usk_input_close(&in);
+		free(text);
+		struct party y = { .carry = NULL };
+		char *why = usk_carry_of(&log, &e, START + SECOND,
+					 read_clock(&c, (LINES - 2) * SECOND) + shift, &y.carry);
+		if (why) {
+			fail_msg("seed %llu: %s", (unsigned long long)seed, why);
+		}
+		struct usk_clock k = { .n_jumps = 0 };
+		usk_carried_steps(&k, 0, &y);
+		assert_in_range(k.n_jumps, 1, 2);
+		int64_t least = 0, most = 0;
+		for (size_t i = 0; i < k.n_jumps; i++) {
+			least += k.jump[i].size_lo_ns;
+			most += k.jump[i].size_hi_ns;
+		}
+		if (-all - shift < least || -all - shift > most || most - least > 3 * WIDE) {
+			fail_msg("seed %llu: set by %lld in all, and %lld shifted: [%lld, %lld]",
+				 (unsigned long long)seed, (long long)all, (long long)shift,
+				 (long long)least, (long long)most);
+		}
+		free(k.jump);
+		usk_carry_free(y.carry);
+	}
+}
+
 static void test_holes(void **state)
 {
 	struct clock c = { .n = 0 };
@@ -390,7 +467,7 @@ int main(void)
 		cmocka_unit_test(test_constant),      cmocka_unit_test(test_slewed),
 		cmocka_unit_test(test_slewed_always), cmocka_unit_test(test_set),
 		cmocka_unit_test(test_epochs),	      cmocka_unit_test(test_part),
-		cmocka_unit_test(test_holes),
+		cmocka_unit_test(test_steps),	      cmocka_unit_test(test_holes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,7 +20,7 @@
 #define START  INT64_C(1700000000000000000)
 #define SECOND INT64_C(1000000000)
 
-enum { POINTS = 70000, BRACKETS = 2, MOVED = 2000 };
+enum { POINTS = 70000, BRACKETS = 8, MOVED = 2000 };
 
 struct much {
 	struct usk_part part;
@@ -41,19 +41,19 @@ static int64_t below(struct usk_rng *r, int64_t n)
 	return (int64_t)usk_rng_below(r, (uint64_t)n);
 }
 
-/* Some 1,000 s; levels are few, so that many are equal. */
+/* Some 10,000 s; levels are few, so that many are equal. */
 static void make_points(struct much *m, size_t n, struct usk_rng *r)
 {
 	m->part.frame = (struct usk_frame){ .local_ns = START,
 					    .offset_ns = 5000,
-					    .rate_e12 = below(r, 9) * 1000000 };
+					    .rate_e12 = below(r, 9) * 125000 };
 	m->part.moved_ns = usk_rng_below(r, 2) ? MOVED : 0;
 	for (int side = 0; side < 2; side++) {
 		struct usk_xy *p = m->part.point[side] = usk_alloc(n, sizeof *p);
 		int64_t x = below(r, SECOND);
 		for (size_t i = 0; i < n; i++) {
 			p[i] = (struct usk_xy){ x, -below(r, 20) * 1000 };
-			x += usk_rng_below(r, 20) ? below(r, SECOND / 35) : 0;
+			x += usk_rng_below(r, 20) ? below(r, SECOND / 4) : 0;
 		}
 		m->part.n[side] = n;
 		m->part.q_ns[side] = below(r, 3);
@@ -136,8 +136,8 @@ static bool says_most(const struct much *m, int side, size_t at, usk_i128 length
 			if (d / length != x / length) {
 				break;
 			}
-			if (i != at && !is_near(m, START + p[i].x) &&
-			    (level > own || (level == own && i < at))) {
+			if (i != at && (level > own || (level == own && i < at)) &&
+			    !is_near(m, START + p[i].x)) {
 				return false;
 			}
 		}
