@@ -105,6 +105,7 @@ struct usk_clocks *solve(const struct net *net)
 				pair[i].a = c->pair[i].a = a;
 				pair[i].b = c->pair[i].b = b;
 				pair[i].part = &part[i];
+				pair[i].astray = net->astray;
 				c->pair[i].quality = USK_BOUNDED;
 				p.n_pairs = ++c->n_pairs;
 			}

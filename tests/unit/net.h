@@ -24,7 +24,8 @@ struct net {
 	struct usk_likely likely[4]; /* the estimate is asked to have them in order */
 	size_t n_likely;
 	unsigned threads;
-	bool twice; /* solve, and solve again */
+	bool twice;  /* solve, and solve again */
+	bool astray; /* no pair's messages are to bound anything */
 };
 
 /** An anchor more. */

@@ -418,13 +418,81 @@ static void test_wrong_anchors(void **state)
 	}
 }
 
+/* Which messages of a pair that bounds nothing say that something happened; free them. */
+static size_t named_of(const struct net *net, struct usk_msg **m)
+{
+	struct usk_clocks *c = solve(net);
+	struct usk_pair *p = &c->pair[0];
+	const size_t n = p->n_contradiction;
+	assert_int_equal(p->quality, USK_CONTRADICTED);
+	assert_int_equal(c->clock[1].quality, USK_CONTRADICTED);
+	*m = p->contradiction;
+	p->contradiction = NULL;
+	p->n_contradiction = 0;
+	usk_clocks_free(c);
+	return n;
+}
+
+/* Two messages that are named for what happened between a pair's clocks show it alone, and none of
+ * them does without the other. */
+static void test_named(void **state)
+{
+	size_t seen = 0;
+	(void)state;
+	for (uint64_t seed = case_first(200); seed < case_end(200); seed++) {
+		static struct net net, few;
+		struct usk_msg *named, *others;
+		struct usk_rng r;
+		usk_rng_seed(&r, seed);
+		net = (struct net){ .n_clocks = 2,
+				    .model = { .kind = USK_WANDER, .wander_e12 = 1000 },
+				    .astray = true,
+				    .threads = 1 };
+		int64_t t = 1000 * SECOND, off = 0;
+		const size_t all = 2 + usk_rng_below(&r, 30);
+		for (size_t i = 0; i < all; i++) {
+			t += 1 + (int64_t)usk_rng_below(&r, SECOND);
+			off += usk_rng_below(&r, 20)
+				       ? 0
+				       : (int64_t)usk_rng_below(&r, SECOND) - SECOND / 2;
+			int64_t delay = 1 + (int64_t)usk_rng_below(&r, MS);
+			if (usk_rng_below(&r, 2)) {
+				say(&net, 0, 1, t, t + delay + off);
+			} else {
+				say(&net, 1, 0, t + off, t + delay);
+			}
+		}
+		const size_t n = named_of(&net, &named);
+		assert_true(n == 0 || n == 2);
+		seen += n > 0;
+		for (size_t with = 1; n && with < 4; with++) {
+			few = net;
+			few.n = 0;
+			for (size_t i = 0; i < n; i++) {
+				if (with >> i & 1) {
+					few.m[few.n++] = named[i];
+				}
+			}
+			const size_t again = named_of(&few, &others);
+			if (again != (with == 3 ? 2u : 0u)) {
+				fail_msg("seed %llu: %zu named of %zu", (unsigned long long)seed,
+					 again, few.n);
+			}
+			free(others);
+		}
+		free(named);
+	}
+	print_message("%zu of two\n", seen);
+	assert_true(seen * 4 > case_count(200));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bounds),	      cmocka_unit_test(test_calm),
 		cmocka_unit_test(test_shifted),	      cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_likely),	      cmocka_unit_test(test_anchor),
-		cmocka_unit_test(test_wrong_anchors),
+		cmocka_unit_test(test_wrong_anchors), cmocka_unit_test(test_named),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
