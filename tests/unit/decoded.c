@@ -38,6 +38,21 @@ static void check_glance(const struct usk_record *r, uint16_t link, const struct
 	}
 }
 
+/* What lies behind the bytes that were captured says nothing. */
+static void check_behind(struct usk_record r, const uint8_t *whole, uint16_t link,
+			 struct usk_depth depth, const struct usk_packet *is)
+{
+	struct usk_packet p;
+	r.data = whole;
+	if (usk_packet_decode(&r, link, depth, &p, NULL) != (is != NULL)) {
+		fail_msg("cut after %u: decoded by what lies behind", r.captured);
+	}
+	assert_true(!is ||
+		    (p.key == is->key && p.has == is->has && p.bytes == is->bytes &&
+		     p.tsval == is->tsval && p.tsecr == is->tsecr && p.window == is->window &&
+		     p.seq == is->seq && p.sport == is->sport && p.flags == is->flags));
+}
+
 bool decode_cut(const struct packet *p, uint32_t keep, uint32_t depth, struct usk_packet *out,
 		struct usk_counts *counts)
 {
@@ -54,6 +69,7 @@ bool decode_cut(const struct packet *p, uint32_t keep, uint32_t depth, struct us
 	memset(counts, 0, sizeof *counts);
 	bool good = usk_packet_decode(&r, p->link, (struct usk_depth){ depth, 0 }, out, counts);
 	check_glance(&r, p->link, good ? out : NULL);
+	check_behind(r, b.data, p->link, (struct usk_depth){ depth, 0 }, good ? out : NULL);
 	free(data);
 	bytes_free(&b);
 	return good;
