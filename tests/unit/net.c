@@ -96,6 +96,8 @@ struct usk_clocks *solve(const struct net *net)
 	c->max_skew_e12 = SKEW;
 	for (uint32_t k = 0; k < net->n_clocks; k++) {
 		c->clock[k].name = usk_format("c%u", k);
+		const struct usk_gap *gap = &net->back[k];
+		back[k] = (struct usk_graph_back){ gap, gap->before_ns < gap->after_ns };
 	}
 	net_span(net, span);
 	for (uint32_t a = 0; a < net->n_clocks; a++) {

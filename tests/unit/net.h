@@ -19,6 +19,7 @@ struct net {
 	size_t n;
 	uint32_t n_clocks;
 	struct usk_model model;
+	struct usk_gap back[CLOCKS]; /* where each was set back; before is after: nowhere */
 	struct usk_stated stated[8];
 	size_t n_stated;
 	struct usk_likely likely[4]; /* the estimate is asked to have them in order */
