@@ -7,6 +7,7 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -366,6 +367,94 @@ static int64_t loaded(const struct source *s)
 	return now;
 }
 
+/* Of equal variances eq. 5 is exact: what reads' correlations predict is the improvement that shows. */
+static void test_predicted(void **state)
+{
+	(void)state;
+	enum { RUNS = 1500 };
+	for (uint64_t seed = 1; seed <= 3; seed++) {
+		const struct source s = { .ns_per_tick = 0.5 };
+		struct runs r;
+		struct usk_rng rng;
+		struct zero z;
+		usk_rng_seed(&rng, seed);
+		runs_begin(&r, &s, NULL);
+		/* What two of three reads have in common, and of which sign. */
+		double weight[3], sign[3];
+		for (int k = 0; k < 3; k++) {
+			weight[k] = 0.5 * usk_rng_unit(&rng);
+			sign[k] = usk_rng_below(&rng, 2) ? 1 : -1;
+		}
+		for (int i = 0; i < RUNS; i++) {
+			struct usk_four_stamps t = { .t_ns = { 1000 * i } };
+			double common[3];
+			for (int k = 0; k < 3; k++) {
+				common[k] = usk_rng_normal(&rng);
+			}
+			for (int k = 0; k < 3; k++) {
+				const int after = (k + 2) % 3; /* common[k] is of k and k + 1 */
+				double own = sqrt(1 - weight[k] - weight[after]);
+				double x = sqrt(weight[k]) * common[k] +
+					   sign[k] * sqrt(weight[after]) * common[after] +
+					   own * usk_rng_normal(&rng);
+				t.t_ns[k + 1] = t.t_ns[k] + 400 + llround(50 * x);
+			}
+			runs_add(&r, &t);
+		}
+		zero_figures(&r, &z);
+		const struct zero_row *row = &z.row[METHOD_1];
+		assert_int_equal(row->kept, RUNS);
+		for (int k = 0; k < 3; k++) { /* of k and k + 1; the last is listed first to last */
+			assert_true(fabs(row->rho[k] - sign[(k + 1) % 3] * weight[k]) < 0.1);
+		}
+		assert_true(fabs(row->rho_next) < 0.1);
+		if (fabs(row->predicted / row->k - 1) > 0.12) {
+			fail_msg("seed %llu: predicted %.3f, measured %.3f",
+				 (unsigned long long)seed, row->predicted, row->k);
+		}
+		runs_free(&r);
+	}
+}
+
+static _Atomic int64_t counted;
+
+static int64_t counting(const struct source *s)
+{
+	(void)s;
+	return atomic_fetch_add(&counted, 1);
+}
+
+/* Each two reads of the thread are kept, one after the other: the nearest of a moment holds it. */
+static void test_nearest(void **state)
+{
+	(void)state;
+	enum { READS = 2000, KEPT = 100000 };
+	const struct source s = { .read = counting, .ns_per_tick = 1 };
+	struct sampler *p = sampler_start(&s);
+	for (int run = 0; p && run < 3; run++) {
+		const int64_t before = atomic_load(&counted);
+		sampler_run(p);
+		/* The next pair may be the first one, should it have lost its processor. */
+		const int64_t from = atomic_load(&counted) + 4, until = from + READS;
+		const int64_t begun = usk_clock_ns(CLOCK_MONOTONIC);
+		while (atomic_load(&counted) < until + 4 &&
+		       usk_clock_ns(CLOCK_MONOTONIC) - begun < 1000000000) {
+			usk_sleep_ns(10000);
+		}
+		sampler_rest(p);
+		/* Of a run so many are kept; it goes on while we have no processor. */
+		const bool all = atomic_load(&counted) >= until + 4 && until - before < KEPT;
+		for (int64_t at = from; all && at < until; at++) {
+			struct beside b = sampler_nearest(p, at);
+			if (b.away || b.took != 1 || b.at != at - at % 2) {
+				fail_msg("read %lld: [%lld + %lld]", (long long)at, (long long)b.at,
+					 (long long)b.took);
+			}
+		}
+	}
+	sampler_stop(p);
+}
+
 /* Method II through a real thread: what it says of a run is what a read costs at that moment. */
 static void test_beside(void **state)
 {
@@ -455,6 +544,7 @@ static void test_load(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_predicted),    cmocka_unit_test(test_nearest),
 		cmocka_unit_test(test_figures),	     cmocka_unit_test(test_correlation),
 		cmocka_unit_test(test_compensation), cmocka_unit_test(test_interrupted),
 		cmocka_unit_test(test_slope),	     cmocka_unit_test(test_tick),
