@@ -6,16 +6,22 @@
 
 enum { KEPT_PAYLOAD = 256 };
 
-void put(struct bytes *b, const void *data, size_t n)
+/* n bytes more, not written yet. */
+static uint8_t *room(struct bytes *b, size_t n)
 {
 	while (b->n + n > b->cap) {
 		b->cap = b->cap ? b->cap * 2 : 256;
 		b->data = usk_grow(b->data, b->cap, 1);
 	}
-	if (n) {
-		memcpy(b->data + b->n, data, n);
-	}
 	b->n += n;
+	return b->data + b->n - n;
+}
+
+void put(struct bytes *b, const void *data, size_t n)
+{
+	if (n) {
+		memcpy(room(b, n), data, n);
+	}
 }
 
 static void put_number(struct bytes *b, uint64_t v, unsigned size)
@@ -49,8 +55,8 @@ void put64(struct bytes *b, uint64_t v)
 
 void put_zeros(struct bytes *b, size_t n)
 {
-	for (; n; n--) {
-		put8(b, 0);
+	if (n) {
+		memset(room(b, n), 0, n);
 	}
 }
 
