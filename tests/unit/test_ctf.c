@@ -147,7 +147,8 @@ static void test_network(void **state)
 {
 	(void)state;
 	const int messages = cases_are_few() ? 100 : 400; /* each takes valgrind a while */
-	for (int round = 0; round < 8; round++) {
+	/* The first and the last differ in all that any two do. */
+	for (int round = 0; round < 8; round += cases_are_few() ? 7 : 1) {
 		struct pair p = { .b_minus_a_ns = round % 2 ? -86400000 * MS : 12 * MS };
 		usk_rng_seed(&p.rng, (uint64_t)round);
 		char *path[2] = { ctf_folder("a"), ctf_folder("b") };
