@@ -121,6 +121,13 @@ static char *explain_contradiction(const struct usk_pair *p, const struct partie
 		usk_format(linear ? "both clocks have constant rates that differ by at most %g ppm"
 				  : "the clocks' rates never differ by more than %g ppm",
 			   (double)parties->max_skew_e12 * 1e-6);
+	/* With other models a step is no contradiction, but for many or in no order. */
+	const char *why =
+		!linear ? "a clock was set again and again, its records are in another order "
+			  "than that of time, or two machines go by one name"
+		: parties->n > 2 ? "a clock was stepped or slewed, and as nothing says which, "
+				   "neither has an answer"
+				 : "a clock was stepped or slewed";
 	char *text =
 		delays ? usk_format(
 				 "%zu messages between %s and %s contradict each other if %s and "
@@ -128,13 +135,11 @@ static char *explain_contradiction(const struct usk_pair *p, const struct partie
 				 "clock was stepped or slewed; try a smaller --min-delay%s",
 				 p->n_contradiction, a, b, rates, parties->opt->min_delay,
 				 linear ? ", or --model wander" : "")
-		       : usk_format("%zu messages between %s and %s contradict each other if %s: a "
-				    "clock was stepped or slewed%s; try %sa part of the trace with "
-				    "--from and --to, or a larger --max-skew-ppm",
-				    p->n_contradiction, a, b, rates,
-				    linear && parties->n > 2
-					    ? ", and as nothing says which, neither has an answer"
-					    : "",
+		       : usk_format("%zu messages between %s and %s contradict each other if %s: "
+				    "%s; try "
+				    "%sa part of the trace with --from and --to, or a larger "
+				    "--max-skew-ppm",
+				    p->n_contradiction, a, b, rates, why,
 				    linear ? "--model wander, " : "");
 	free(rates);
 	return text;

@@ -11,7 +11,7 @@ The model cannot explain the clocks of a and b; these messages contradict each o
   (2) b sent a message at 0.000000143 s
       that a received at 0.000000120 s (message #2 of t.csv).
   In the 53 ns between, a would have lost at least 34 ns on b; the skew limit allows 1 ns.
-Note: 2 messages between a and b contradict each other if the clocks' rates never differ by more than 500 ppm: a clock was stepped or slewed; try a part of the trace with --from and --to, or a larger --max-skew-ppm
+Note: 2 messages between a and b contradict each other if the clocks' rates never differ by more than 500 ppm: a clock was set again and again, its records are in another order than that of time, or two machines go by one name; try a part of the trace with --from and --to, or a larger --max-skew-ppm
 ? 3
 # One side only: status 3, and a bound instead of an offset.
 $ (echo sender,receiver,sent_ns,received_ns; echo a,b,100001,130001; echo a,b,1000200000,1000210000) >t.csv; unskew sync t.csv
