@@ -207,7 +207,18 @@ static bool falls_over(const int64_t *local_ns, size_t i, int64_t last, int64_t 
 	return local_ns[i] < local_ns[i - 1] && last <= local_ns[i - 1] && local_ns[i] <= first;
 }
 
-/* Where moments from i on fall over both stamps of an epoch's end, unless that is rather the next one's; n: nowhere. */
+/* The first moment from i on at which the clock falls over both stamps; n: none. */
+static size_t next_fall(const int64_t *local_ns, size_t n, size_t i, int64_t last, int64_t first)
+{
+	i = i ? i : 1;
+	while (i < n && !falls_over(local_ns, i, last, first)) {
+		i++;
+	}
+	return i;
+}
+
+/* Where moments from i on fall over both stamps of an epoch's end, unless that is rather the next one's, which has no
+ * other; n: nowhere. */
 static size_t fall_over(const struct usk_clock *k, uint32_t epoch, const int64_t *local_ns,
 			size_t n, size_t i)
 {
@@ -215,12 +226,10 @@ static size_t fall_over(const struct usk_clock *k, uint32_t epoch, const int64_t
 	if (!end_of(k, epoch, &last, &first)) {
 		return n;
 	}
-	i = i ? i : 1;
-	while (i < n && !falls_over(local_ns, i, last, first)) {
-		i++;
-	}
-	bool next = i < n && end_of(k, epoch + 1, &after, &then);
-	return next && after > last && falls_over(local_ns, i, after, then) ? n : i;
+	i = next_fall(local_ns, n, i, last, first);
+	bool next = i < n && end_of(k, epoch + 1, &after, &then) && after > last &&
+		    falls_over(local_ns, i, after, then);
+	return next && next_fall(local_ns, n, i + 1, after, then) == n ? n : i;
 }
 
 /* Which epoch each moment is of. Moments stand on both sides of every jump: an epoch ends where they
