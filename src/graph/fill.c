@@ -28,12 +28,15 @@ static void bound_beyond(struct usk_work *w, uint32_t k)
 	}
 }
 
-/* The least size of the step that a break is of. */
+/* The least size of the step that a break is of; where records are late T fell by all that their stamps did. */
 static int64_t least_size(const struct usk_work *w, const struct usk_break *b)
 {
 	const struct usk_bracket *x = b->bracket == UINT32_MAX ? NULL : &w->seen[b->bracket].at;
 	const bool known = x && x->least_ns != USK_NONE && x->most_ns != USK_NONE;
-	return known && x->least_ns > 0 ? x->least_ns : known && x->most_ns < 0 ? -x->most_ns : 0;
+	return b->back			  ? b->far_ns
+	       : known && x->least_ns > 0 ? x->least_ns
+	       : known && x->most_ns < 0  ? -x->most_ns
+					  : 0;
 }
 
 static struct usk_falling twice_shown(const struct usk_work *w, const struct usk_break *b)
