@@ -15,8 +15,8 @@ struct truth {
 	int64_t off_ns; /* between them a clock reads so much off the straight line at most */
 };
 
-static enum usk_status moments(const json_t *array, size_t n, const char *what, int64_t **out,
-			       struct usk_err *err)
+static enum usk_status read_moments(const json_t *array, size_t n, const char *what, int64_t **out,
+				    struct usk_err *err)
 {
 	if (!json_is_array(array) || json_array_size(array) != n) {
 		return usk_fail(err, USK_EINPUT, 0, "\"%s\" is not a list of %zu times", what, n);
@@ -95,11 +95,19 @@ static int64_t true_time(const int64_t *local_ns, const int64_t *ref_ns, size_t 
 	return (int64_t)ref;
 }
 
+/* Moments, what a clock and the reference show at each. */
+struct moments {
+	const int64_t *local_ns, *ref_ns;
+	const int64_t *least; /* that the clock shows from each on; NULL: nobody asks */
+	size_t n;
+};
+
 struct comparison {
 	const struct usk_map *map;
 	const struct usk_clock *clock; /* with the knots of one epoch */
 	uint32_t epoch;
-	int64_t off_ns; /* of both clocks */
+	int64_t off_ns;	    /* of both clocks */
+	struct moments all; /* of other epochs, too */
 	struct truth_score *score;
 };
 
@@ -139,25 +147,36 @@ static void compare_at(struct comparison *c, const struct usk_stamp *s, int64_t 
 	}
 }
 
-/* A stamp from piece i on. One that the clock showed again, as it was set back unseen, is that of a
- * record, which nobody knows the truth of: the one that is nearest to the band. */
-static enum usk_status compare_stamp(struct comparison *c, const int64_t *local_ns,
-				     const int64_t *ref_ns, const int64_t *least, size_t n,
-				     size_t i, int64_t local, struct usk_err *err)
+/* The truth of a stamp from piece i on that is nearest to the band; false: it is not shown. */
+static bool nearest_truth(const struct moments *m, size_t i, int64_t local,
+			  const struct usk_stamp *s, int64_t *nearest)
 {
-	struct usk_stamp s;
-	enum usk_status status = usk_map_at(c->map, local, &s, err);
-	int64_t nearest = 0;
 	bool any = false;
-	for (; i + 1 < n && least[i] <= local && !status; i++) {
-		if (local >= local_ns[i] && local <= local_ns[i + 1]) {
-			int64_t ref = true_time(local_ns, ref_ns, i, local);
-			bool better = !any || outside_by(&s, ref) < outside_by(&s, nearest);
-			nearest = better ? ref : nearest;
+	for (; i + 1 < m->n && (!m->least || m->least[i] <= local); i++) {
+		if (local >= m->local_ns[i] && local <= m->local_ns[i + 1]) {
+			int64_t ref = true_time(m->local_ns, m->ref_ns, i, local);
+			bool better = !any || outside_by(s, ref) < outside_by(s, *nearest);
+			*nearest = better ? ref : *nearest;
 			any = true;
 		}
 	}
-	if (any) {
+	return any;
+}
+
+/* A stamp from piece i on. One that the clock showed again, as it was set back unseen, is that of a
+ * record, which nobody knows the truth of: the one that is nearest to the band. So is one that was recorded before
+ * others of another epoch, or after them: it is looked for in all, too. */
+static enum usk_status compare_stamp(struct comparison *c, const struct moments *m, size_t i,
+				     int64_t local, struct usk_err *err)
+{
+	struct usk_stamp s;
+	enum usk_status status = usk_map_at(c->map, local, &s, err);
+	int64_t nearest, other;
+	if (!status && nearest_truth(m, i, local, &s, &nearest)) {
+		if (outside_by(&s, nearest) && nearest_truth(&c->all, 0, local, &s, &other) &&
+		    !outside_by(&s, other)) {
+			nearest = other;
+		}
 		compare_at(c, &s, local, nearest, c->off_ns);
 	}
 	return status;
@@ -167,9 +186,10 @@ static enum usk_status compare_all(struct comparison *c, const int64_t *local_ns
 				   const int64_t *ref_ns, size_t n, struct usk_err *err)
 {
 	enum usk_status status = USK_OK;
-	int64_t *least = usk_alloc(n, sizeof *least); /* that it shows from each moment on */
+	int64_t *least = usk_alloc(n, sizeof *least);
 	memcpy(least, local_ns, n * sizeof *least);
 	usk_least_behind(least, n);
+	const struct moments m = { local_ns, ref_ns, least, n };
 	for (size_t i = 0; i < n && !status; i++) {
 		struct usk_stamp s;
 		status = usk_map_at(c->map, local_ns[i], &s, err);
@@ -182,7 +202,7 @@ static enum usk_status compare_all(struct comparison *c, const int64_t *local_ns
 		while (i + 2 < n && local_ns[i + 1] < local) {
 			i++;
 		}
-		status = compare_stamp(c, local_ns, ref_ns, least, n, i, local, err);
+		status = compare_stamp(c, &m, i, local, err);
 	}
 	free(least);
 	return status;
@@ -288,8 +308,12 @@ static enum usk_status compare_epochs(const struct usk_clock *k, int64_t max_ske
 			}
 		}
 		struct usk_map *map = usk_map_of_epoch(k, epoch[i], max_skew_e12);
-		struct comparison comparison = { map, &one, epoch[i],
-						 usk_saturate(2 * (usk_i128)t->off_ns), score };
+		struct comparison comparison = { map,
+						 &one,
+						 epoch[i],
+						 usk_saturate(2 * (usk_i128)t->off_ns),
+						 { local_ns, ref_ns, NULL, n },
+						 score };
 		if (map && to - i > 1) {
 			status = compare_all(&comparison, local_ns + i, ref_ns + i, to - i, err);
 		}
@@ -310,8 +334,8 @@ static enum usk_status both(const struct truth *t, const char *reference, const 
 	if (!local || !ref) {
 		return USK_OK;
 	}
-	enum usk_status status = moments(local, t->n, clock, local_ns, err);
-	status = status ? status : moments(ref, t->n, reference, ref_ns, err);
+	enum usk_status status = read_moments(local, t->n, clock, local_ns, err);
+	status = status ? status : read_moments(ref, t->n, reference, ref_ns, err);
 	if (status) {
 		free(*local_ns);
 	}

@@ -30,7 +30,7 @@ static int64_t magnitude(int64_t ns)
 int64_t usk_bracket_mixed(const struct usk_bracket *b, bool of_b)
 {
 	const usk_i128 own = of_b ? (usk_i128)b->b1_ns - b->b0_ns : (usk_i128)b->a1_ns - b->a0_ns;
-	return b->both ? usk_saturate(own) : 0;
+	return b->both || (b->falls && !of_b) ? usk_saturate(own) : 0;
 }
 
 /* Unknown: by no more than the other clock's time in it, and by what its own stamps may fall there. */

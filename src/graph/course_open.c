@@ -306,7 +306,9 @@ void usk_course_bracket(const struct usk_course *w, const struct usk_span *s, st
 				   .b1_ns = w->part->frame.local_ns + w->p[to].x,
 				   .a0_ns = INT64_MAX,
 				   .a1_ns = INT64_MIN,
-				   .rises = s->rises };
+				   .rises = s->rises,
+				   .falls = usk_course_a_stamp(w->part, &w->p[s->to]) <
+					    usk_course_a_stamp(w->part, &w->p[s->from]) };
 	from -= from > 0;
 	to += to + 1 < w->n;
 	/* Stamps of a are not in this order, and a message may be under way meanwhile. */

@@ -178,8 +178,10 @@ static size_t first_from(const struct usk_course *w, size_t from, usk_i128 x)
 	return i;
 }
 
+/* By point. */
 struct stamps {
 	int64_t *least, *most;
+	size_t *breaks; /* that records tell of, up to it */
 };
 
 /* All brackets of a pair, and what else is asked of them. */
@@ -190,12 +192,13 @@ struct shown {
 	struct usk_flights flights;
 };
 
-/* Does another one than number k reach into what lies between two points? */
+/* Does another one than number k reach into what lies between two points, or a break that records tell of? */
 static bool holds_another(const struct usk_course *w, const struct shown *x, size_t k,
 			  const struct usk_span *wide)
 {
 	return (k && x->reach.to[k - 1] > w->p[wide->from].x) ||
-	       (k + 1 < x->s->n && x->reach.from[k + 1] < w->p[wide->to].x);
+	       (k + 1 < x->s->n && x->reach.from[k + 1] < w->p[wide->to].x) ||
+	       x->stamps.breaks[wide->from] != x->stamps.breaks[wide->to];
 }
 
 /*
@@ -240,11 +243,13 @@ static struct usk_bracket bracket_of(const struct usk_course *w, const struct sh
 static struct stamps stamps_around(const struct usk_course *w)
 {
 	struct stamps s = { usk_alloc(w->n + 1, sizeof *s.least),
-			    usk_alloc(w->n + 1, sizeof *s.most) };
+			    usk_alloc(w->n + 1, sizeof *s.most),
+			    usk_alloc(w->n + 1, sizeof *s.breaks) };
 	for (size_t i = 0; i < w->n; i++) {
 		const int64_t a = usk_course_a_stamp(w->part, &w->p[i]);
 		s.most[i] = a;
 		s.least[i] = i && !w->p[i].fresh && s.least[i - 1] < a ? s.least[i - 1] : a;
+		s.breaks[i] = (i ? s.breaks[i - 1] : 0) + w->p[i].fresh;
 	}
 	for (size_t i = w->n; i-- > 1;) {
 		if (!w->p[i].fresh && s.most[i] > s.most[i - 1]) {
@@ -411,7 +416,8 @@ void usk_calm_of(const struct usk_part *p, const struct usk_calm_model *m,
 	unite_steps(out);
 	usk_course_outlook_free(w.outlook);
 	usk_course_reach_free(&all.reach);
-	USK_FREE(all.flights.point, all.stamps.least, all.stamps.most, s.span, w.p);
+	USK_FREE(all.flights.point, all.stamps.least, all.stamps.most, all.stamps.breaks, s.span,
+		 w.p);
 }
 
 void usk_calm_free(struct usk_calm *c)

@@ -159,6 +159,7 @@ struct usk_bracket {
 	bool step;		   /* by more than the skew limit allows: not a slew */
 	bool doubted;		   /* outliers say so: they are wrong, or the clock was set */
 	bool both;		   /* there and back again */
+	bool falls;		   /* what a shows, in the order of b's stamps */
 	int64_t least_ns, most_ns; /* by so much, for a step; USK_NONE: unknown */
 	int64_t flight_ns; /* who was under way meanwhile was so for no longer, if a was set back */
 };
