@@ -83,7 +83,9 @@ static inline struct tuple usk_tuple_of(const struct usk_packet *p)
 
 static inline bool usk_tuple_same(const struct tuple *a, const struct tuple *b)
 {
-	return a->sport == b->sport && a->dport == b->dport && a->proto == b->proto &&
+	/* Not as one word, into which a compiler makes comparisons of neighbours: it would wait for its parts, which
+	 * were written just now. */
+	return !((a->sport ^ b->sport) | (a->dport ^ b->dport) | (a->proto ^ b->proto)) &&
 	       usk_addr_same(a->src, b->src) && usk_addr_same(a->dst, b->dst);
 }
 
@@ -209,11 +211,13 @@ static inline bool usk_vantage_goes(uint16_t vantage)
 static inline uint32_t usk_stream_recent(const struct side *s, const struct usk_packet *p,
 					 uint16_t vantage)
 {
-	const struct tuple t = usk_tuple_of(p);
 	uint32_t guess = s->recent;
 	for (int i = 0; i < 2 && guess != NOBODY; i++) {
 		const struct stream *st = &s->stream[guess];
-		if (st->vantage == vantage && usk_tuple_same(&st->who, &t)) {
+		const struct tuple *t = &st->who;
+		if (st->vantage == vantage && t->sport == p->sport && t->dport == p->dport &&
+		    t->proto == p->proto && usk_addr_same(t->src, p->src) &&
+		    usk_addr_same(t->dst, p->dst)) {
 			return guess;
 		}
 		guess = st->reverse;
