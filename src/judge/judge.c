@@ -36,7 +36,8 @@ static uint64_t bucket_top(size_t b)
 
 static struct usk_bar *bar_of(struct usk_histogram *h, size_t bucket)
 {
-	size_t i = usk_mix(bucket) & (h->n_slots - 1);
+	/* Most buckets are neighbours: a multiplication scatters them well enough. */
+	size_t i = (size_t)(bucket * UINT64_C(0x9e3779b97f4a7c15) >> 40) & (h->n_slots - 1);
 	while (h->bar[i].count && h->bar[i].bucket != bucket) {
 		i = (i + 1) & (h->n_slots - 1);
 	}
@@ -57,19 +58,29 @@ static void widen(struct usk_histogram *h)
 	free(old);
 }
 
-static void count_in(struct usk_histogram *h, size_t bucket)
+static inline void count_in(struct usk_histogram *h, size_t bucket)
 {
 	if (h->n_used * 2 >= h->n_slots) {
 		widen(h);
 	}
 	struct usk_bar *bar = bar_of(h, bucket);
-	h->n_used += !bar->count;
-	bar->bucket = bucket & UINT16_MAX;
+	if (!bar->count) {
+		bar->bucket = bucket & UINT16_MAX;
+		h->n_used++;
+	}
 	bar->count++;
 }
 
-static void count_few(struct usk_histogram *h)
+/* So many are listed: a hash of them would be larger, and far from all else in memory. */
+enum { FEW = 2048 };
+
+/* One of the first; with the one behind them all are counted. */
+static __attribute__((noinline)) void list(struct usk_histogram *h, size_t bucket)
 {
+	*USK_ADD(h->few, h->n_few, h->cap_few) = bucket & UINT16_MAX;
+	if (h->n <= FEW) {
+		return;
+	}
 	for (size_t i = 0; i < h->n_few; i++) {
 		count_in(h, h->few[i]);
 	}
@@ -77,9 +88,6 @@ static void count_few(struct usk_histogram *h)
 	h->few = NULL;
 	h->n_few = h->cap_few = 0;
 }
-
-/* So many are listed: a hash of them would be larger, and far from all else in memory. */
-enum { FEW = 2048 };
 
 void usk_histogram_add(struct usk_histogram *h, int64_t v)
 {
@@ -94,14 +102,11 @@ void usk_histogram_add(struct usk_histogram *h, int64_t v)
 		above ? (uint64_t)v - (uint64_t)h->origin : (uint64_t)h->origin - (uint64_t)v;
 	/* What lies below begins at 1, so that the two sides share no bucket. */
 	size_t bucket = above ? SIDE + bucket_of(far) : SIDE - 1 - bucket_of(far - 1);
-	if (h->n <= FEW) {
-		*USK_ADD(h->few, h->n_few, h->cap_few) = bucket & UINT16_MAX;
-		return;
+	if (h->n <= FEW || h->few) {
+		list(h, bucket);
+	} else {
+		count_in(h, bucket);
 	}
-	if (h->few) {
-		count_few(h);
-	}
-	count_in(h, bucket);
 }
 
 enum { COUNT_BITS = 48 };
