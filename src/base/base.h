@@ -167,6 +167,10 @@ struct usk_grid {
 
 static inline void usk_grid_add(struct usk_grid *g, int64_t t)
 {
+	/* Most are 1 within a few numbers: then there is no more to learn. */
+	if (g->ns == 1 && g->distinct == 3) {
+		return;
+	}
 	int64_t d, last = g->distinct ? g->last : t;
 	if (g->distinct < 3 && !(g->distinct && t == g->few[0]) &&
 	    !(g->distinct > 1 && t == g->few[1])) {
@@ -176,9 +180,8 @@ static inline void usk_grid_add(struct usk_grid *g, int64_t t)
 		g->distinct++;
 	}
 	g->last = t;
-	/* Most are 1 within a few numbers: then no more. A difference of 2^63 is left out. */
-	if (g->ns != 1 && t != last &&
-	    !__builtin_sub_overflow(t > last ? t : last, t > last ? last : t, &d)) {
+	/* A difference of 2^63 is left out. */
+	if (t != last && !__builtin_sub_overflow(t > last ? t : last, t > last ? last : t, &d)) {
 		g->ns = g->ns && d % g->ns == 0 ? g->ns : usk_gcd(d, g->ns);
 	}
 }

@@ -23,7 +23,7 @@ static void decode(struct usk_feed *f, struct usk_record *r)
 			       &f->left_out)) {
 		return;
 	}
-	uint8_t device = usk_device(r, f->iface, f->n_ifaces);
+	uint8_t device = f->devices ? usk_device(r, f->iface, f->n_ifaces) : 0;
 	p->common_ns = f->map ? usk_coarse_to_p(f->map, r->time_ns, &f->hint) : r->time_ns;
 	p->on = r->iface < UINT8_MAX ? (uint8_t)r->iface : UINT8_MAX;
 	p->device = device ? UINT64_C(1) << (device - 1) : 0;
@@ -37,6 +37,8 @@ bool usk_feed_more(struct usk_feed *f, struct usk_err *err)
 	for (size_t n = 1; n && !f->n && !f->status;) {
 		f->status = usk_trace_records(f->of->trace, record, COUNT(record), &n, err);
 		f->iface = usk_trace_ifaces(f->of->trace, &f->n_ifaces);
+		f->devices = f->n_ifaces > 1 ||
+			     (f->n_ifaces && usk_link_tells_device(f->iface->link_type));
 		for (size_t i = 0; i < n && !f->status; i++) {
 			decode(f, &record[i]);
 		}

@@ -30,6 +30,7 @@ struct usk_feed {
 	/* Of the packets at hand. */
 	const struct usk_iface *iface;
 	size_t n_ifaces;
+	bool devices; /* they can be of several */
 	size_t n, at;
 	struct usk_fed packet[USK_FEED];
 };

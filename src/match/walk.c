@@ -202,17 +202,17 @@ static void take(struct walk *w, int me, const struct usk_fed *f)
 		usk_walk_rendezvous(w, me, which, s->key);
 		st = &mine->stream[which];
 	}
-	/* To find each other, and where no IP-ID tells copies apart, to see that there are two. */
-	bool nameless = !(w->ip_id_kept && p->has & USK_HAS_IP_ID && p->ip_id) || w->doubled[me];
-	if (range && (st->peer == NOBODY || nameless)) {
-		usk_side_index(mine, number);
-	}
 	if (!range) {
 		usk_side_index(mine, number);
 		if (!(p->flags & RST)) {
 			note_duplicate_ack(w, me, st, p->ack, p->time_ns);
 		}
 		return;
+	}
+	/* To find each other, and where no IP-ID tells copies apart, to see that there are two. */
+	bool nameless = !(w->ip_id_kept && p->has & USK_HAS_IP_ID && p->ip_id) || w->doubled[me];
+	if (st->peer == NOBODY || nameless) {
+		usk_side_index(mine, number);
 	}
 	s->state |= (uint8_t)(SEEN_RANGE | (p->flags & SYN ? SEEN_SYN : 0) |
 			      (p->flags & FIN ? SEEN_FIN : 0));

@@ -351,9 +351,14 @@ bool usk_link_to_group(const uint8_t *d, size_t n, uint16_t link)
 	}
 }
 
+bool usk_link_tells_device(uint16_t link)
+{
+	return link == LINK_COOKED2;
+}
+
 uint32_t usk_link_device(const struct usk_record *r, uint16_t link)
 {
-	return link == LINK_COOKED2 && r->captured >= 8 ? usk_be32(r->data + 4) : 0;
+	return usk_link_tells_device(link) && r->captured >= 8 ? usk_be32(r->data + 4) : 0;
 }
 
 bool usk_link_is_known(uint16_t link)

@@ -139,14 +139,11 @@ static bool ipv6(const uint8_t *d, size_t n, uint32_t wire, struct usk_packet *p
  * The time stamp option, if the capture kept it; what stands behind it may be cut. Returns how
  * far into the options it reaches, 0 if there is none.
  */
-static size_t tcp_timestamps(const uint8_t *d, size_t n, struct usk_packet *p)
+static inline size_t tcp_timestamps(const uint8_t *d, size_t n, struct usk_packet *p)
 {
-	size_t at = 0;
 	/* What nearly every stack sends: NOP NOP TIMESTAMP. */
 	bool usual = n >= 12 && usk_be32(d) == 0x0101080a;
-	if (usual) {
-		at = 2;
-	}
+	size_t at = usual ? 2 : 0;
 	while (!usual && at + 10 <= n && d[at] != 8) {
 		unsigned kind = d[at], size = kind <= 1 ? 1 : d[at + 1];
 		if (kind == 0 || (kind > 1 && size < 2)) {

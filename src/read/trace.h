@@ -285,6 +285,8 @@ const char *usk_link_name(uint16_t link_type);
 /** The device that the record was captured on, of several that one interface of the file stands
  * for; 0: its link does not tell. */
 uint32_t usk_link_device(const struct usk_record *r, uint16_t link_type);
+/** Of records of others it is 0. */
+bool usk_link_tells_device(uint16_t link_type);
 
 /** The same of one record: of its own length if that is cut. */
 void usk_packet_depth(const struct usk_record *r, uint16_t link_type, uint32_t snap_length,
