@@ -380,6 +380,38 @@ static void test_header_of_two(void **state)
 	}
 }
 
+/* Rows that stand in the file twice, on both sides of where the window of input has to move on. */
+static void test_twice_at_window(void **state)
+{
+	enum {
+		BEFORE = 3449,
+		AGAIN = 40,
+		BEHIND = 300
+	}; /* so many rows, and a header, are 256 KiB */
+	(void)state;
+	for (int ng = 0; ng < 2; ng++) {
+		for (int at = BEFORE - AGAIN - 3; at < BEFORE + AGAIN + 3; at += 3) {
+			struct bytes b = { .n = 0 };
+			bool damage;
+			if (ng) {
+				ng_section(&b);
+				ng_interface(&b, 1, 65535, 9);
+			} else {
+				pcap_begin(&b, MAGIC_NS, 65535, 1);
+			}
+			for (int i = 0; i < at + BEHIND; i++) {
+				for (int k = i == at ? at - AGAIN : i; k <= i; k++) {
+					put_row(&b, ng, k, 0);
+				}
+			}
+			save(&b);
+			assert_int_equal(rows_in_order(&b, &damage), at + BEHIND);
+			assert_true(damage);
+			bytes_free(&b);
+		}
+	}
+}
+
 /* The bytes of a packet as a header, whose length happens to lead to a sound one: 20 rows stand between.
  * A fraction beyond a second and a length beyond all are no writer's habit, together. */
 static void test_odd_twice(void **state)
@@ -441,7 +473,8 @@ int main(void)
 		cmocka_unit_test(test_cut_anywhere),	cmocka_unit_test(test_overwritten),
 		cmocka_unit_test(test_claims),		cmocka_unit_test(test_lost_blocks),
 		cmocka_unit_test(test_border_in_stamp), cmocka_unit_test(test_header_of_two),
-		cmocka_unit_test(test_odd_twice),	cmocka_unit_test(test_no_traces),
+		cmocka_unit_test(test_twice_at_window), cmocka_unit_test(test_odd_twice),
+		cmocka_unit_test(test_no_traces),
 	};
 	return cmocka_run_group_tests(tests, make_trace_path, remove_trace_path);
 }
