@@ -225,6 +225,13 @@ static void test_cases(void **state)
 	assert_int_equal(l.over, 1);
 	assert_int_equal(l.over_ns, 3700);
 	assert_int_equal(l.model.base_ps, 46850000 - 1851000);
+	/* As long as two messages need at least it speaks against nothing. */
+	for (int64_t less = -1; less < 2; less++) {
+		t[7] = (struct usk_trip){ 10, 2 * 46850 - less, 7, 8, 8, false };
+		usk_least_of(t, 200, &spread, &l);
+		assert_int_equal(l.over, less > 0);
+		assert_int_equal(l.model.base_ps, 46850000 - 1000 * (less > 0));
+	}
 }
 
 static void test_text(void **state)
