@@ -432,14 +432,108 @@ static void test_damaged_table(void **state)
 	bytes_free(&b);
 }
 
+/* ---- the order of rows ---------------------------------------------------------------------- */
+
+/* n messages, one each 5 ms, of a and b, or a and c, which are of one time; while t is in [from, to) b
+ * is behind by `by`, and of every other seed it only sends; that rows are in order of sending delays tell, then. */
+static void talk(struct bytes *b, const struct clockwork *w, uint64_t seed, int64_t begin,
+		 int64_t n, int64_t from, int64_t to, int64_t by)
+{
+	struct usk_rng r;
+	usk_rng_seed(&r, seed);
+	for (int64_t i = begin; i < begin + n; i++) {
+		const int64_t t = START + i * 5 * MS;
+		const int64_t u =
+			t + 50000 + (int64_t)usk_rng_exponential(&r, seed % 2 ? 5e6 : 5e4);
+		const bool alone = seed % 2 && t >= from && t < to;
+		bool back = usk_rng_below(&r, 2);
+		if (usk_rng_below(&r, 2)) {
+			row(b, back ? "c" : "a", back ? "a" : "c", t, u);
+			continue;
+		}
+		back = back || alone;
+		const int64_t at = back ? t : u;
+		const int64_t on = on_b(w, at) - (at >= from && at < to ? by : 0);
+		row(b, back ? "b" : "a", back ? "a" : "b", back ? on : t, back ? u : on);
+	}
+}
+
+static uint32_t epochs_of(const struct usk_clocks *c, const char *name)
+{
+	const struct usk_clock *k = clock_named(c, name);
+	return k->n_knots ? k->knot[k->n_knots - 1].epoch : 0;
+}
+
+/* A clock that is set back, and soon forward again, is told from rows that were written late. */
+static void test_back_for_a_while(void **state)
+{
+	(void)state;
+	enum { ROWS = 800 };
+	uint64_t missed = 0;
+	for (uint64_t seed = case_first(40); seed < case_end(40); seed++) {
+		struct bytes b = { 0 };
+		struct usk_rng r;
+		usk_rng_seed(&r, seed);
+		const struct clockwork *w = &clockworks[seed % CLOCKWORKS];
+		const int64_t lasts = 40 + (int64_t)usk_rng_below(&r, 40);
+		const int64_t first = 50 + (int64_t)usk_rng_below(&r, 200);
+		const int64_t from = START + first * 10 * MS - MS, to = from + lasts * 10 * MS;
+		/* By more than it lasts: when it is set forward it shows what it never showed. */
+		const int64_t by = 2 * (to - from) + (int64_t)usk_rng_below(&r, SECOND);
+		put_text(&b, HEAD);
+		talk(&b, w, seed, 0, ROWS, from, to, by);
+		struct usk_clocks *c = sync_table(&b, &defaults);
+		missed += epochs_of(c, "b") != 1;
+		/* If it only sent, that it was set forward again nothing tells from wrong messages. */
+		if (epochs_of(c, "a") || (c->counts.outliers && seed % 2 == 0)) {
+			fail_msg("seed %llu: %u times set back, %llu outliers",
+				 (unsigned long long)seed, epochs_of(c, "a"),
+				 (unsigned long long)c->counts.outliers);
+		}
+		usk_clocks_free(c);
+		bytes_free(&b);
+	}
+	assert_true(missed <= 1 + case_count(40) / 20);
+}
+
+/* Rows of which the later ones come first set nobody back: both clocks of each begin anew. */
+static void test_later_first(void **state)
+{
+	(void)state;
+	for (uint64_t seed = case_first(40); seed < case_end(40); seed++) {
+		struct bytes b = { 0 };
+		struct usk_rng r;
+		usk_rng_seed(&r, seed);
+		const struct clockwork *w = &clockworks[seed % CLOCKWORKS];
+		const int64_t cut = 100 + (int64_t)usk_rng_below(&r, 600);
+		put_text(&b, HEAD);
+		talk(&b, w, seed, cut, 800 - cut, 0, 0, 0);
+		talk(&b, w, seed, 0, cut, 0, 0, 0);
+		struct usk_clocks *c = sync_table(&b, &defaults);
+		if (epochs_of(c, "b") || epochs_of(c, "a") || c->counts.outliers) {
+			fail_msg("seed %llu: set back", (unsigned long long)seed);
+		}
+		assert_holds(c, w, 4 * SECOND);
+		usk_clocks_free(c);
+		bytes_free(&b);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_plain),	      cmocka_unit_test(test_one_sided_and_absent),
-		cmocka_unit_test(test_many_names),    cmocka_unit_test(test_tables_together),
-		cmocka_unit_test(test_resolution),    cmocka_unit_test(test_bad_options),
-		cmocka_unit_test(test_nothing_to_do), cmocka_unit_test(test_messages_out),
-		cmocka_unit_test(test_check),	      cmocka_unit_test(test_damaged_table),
+		cmocka_unit_test(test_plain),
+		cmocka_unit_test(test_one_sided_and_absent),
+		cmocka_unit_test(test_many_names),
+		cmocka_unit_test(test_tables_together),
+		cmocka_unit_test(test_resolution),
+		cmocka_unit_test(test_bad_options),
+		cmocka_unit_test(test_nothing_to_do),
+		cmocka_unit_test(test_messages_out),
+		cmocka_unit_test(test_check),
+		cmocka_unit_test(test_damaged_table),
+		cmocka_unit_test(test_back_for_a_while),
+		cmocka_unit_test(test_later_first),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
