@@ -39,16 +39,12 @@ static int64_t least_size(const struct usk_work *w, const struct usk_break *b)
 					  : 0;
 }
 
-static struct usk_falling twice_shown(const struct usk_work *w, const struct usk_break *b)
+/* By how much T may rise in it if the reference was set forward. */
+static int64_t rise_of(const struct usk_work *w, const struct usk_break *b)
 {
-	return (struct usk_falling){ .clock = b->clock,
-				     .twice = true,
-				     .from_ns = b->from_ns,
-				     .to_ns = b->to_ns,
-				     .far_ns = b->fold_ns,
-				     .least_ns = least_size(w, b),
-				     .begin_ns = usk_saturate((usk_i128)b->from_ns - b->fold_ns),
-				     .end_ns = usk_saturate((usk_i128)b->to_ns + b->fold_ns) };
+	return b->up && b->falls && b->bracket != UINT32_MAX
+		       ? usk_bracket_farthest(&w->seen[b->bracket].at)
+		       : 0;
 }
 
 static void falls_of(struct usk_work *w)
@@ -60,15 +56,21 @@ static void falls_of(struct usk_work *w)
 		const struct usk_break *b = &w->brk[i];
 		const int64_t lasts = usk_saturate((usk_i128)b->to_ns - b->from_ns);
 		const int64_t far = !b->down ? b->fall_ns : b->far_ns ? b->far_ns : lasts;
-		if (b->falls && !b->of_reference && far) {
-			f->row[f->n++] = (struct usk_falling){ .clock = b->clock,
-							       .from_ns = b->from_ns,
-							       .to_ns = b->to_ns,
-							       .far_ns = far,
-							       .least_ns = least_size(w, b) };
+		struct usk_falling row = { .clock = b->clock,
+					   .from_ns = b->from_ns,
+					   .to_ns = b->to_ns,
+					   .far_ns = b->falls && !b->of_reference ? far : 0,
+					   .least_ns = least_size(w, b),
+					   .rise_ns = rise_of(w, b) };
+		if (row.far_ns || (row.rise_ns && !b->fold_ns)) {
+			f->row[f->n++] = row;
 		}
 		if (b->fold_ns) {
-			f->row[f->n++] = twice_shown(w, b);
+			row.twice = true;
+			row.far_ns = b->fold_ns;
+			row.begin_ns = usk_saturate((usk_i128)b->from_ns - b->fold_ns);
+			row.end_ns = usk_saturate((usk_i128)b->to_ns + b->fold_ns);
+			f->row[f->n++] = row;
 		}
 	}
 	usk_sort(f->row, f->n, sizeof *f->row,
@@ -94,34 +96,62 @@ struct known {
 	int64_t ns;
 };
 
-/* May T fall by that from stamp a to stamp b? */
-static bool falls_between(const struct usk_falling *x, int64_t a, int64_t b)
+/* What is asked of rows between stamps a and b: by how much T fell as the reference was set back, or as both were shown
+ * twice; or rose, as the reference was set forward, between the ends of all that was shown twice. */
+struct asked {
+	enum { FELL, TWICE, ROSE } what;
+	int64_t a, b, begin, end;
+};
+
+static bool shows_twice(const struct usk_falling *x, int64_t a, int64_t b)
 {
-	return x->twice ? x->begin_ns < a && b < x->end_ns : x->from_ns < b && x->to_ns > a;
+	return x->twice && x->begin_ns < a && b < x->end_ns;
+}
+
+static bool overlaps(const struct usk_falling *x, int64_t a, int64_t b)
+{
+	return x->from_ns < b && x->to_ns > a;
+}
+
+/* By how much, 0: it is not asked for. */
+static int64_t counts(const struct usk_falling *x, const struct asked *q)
+{
+	switch (q->what) {
+	case FELL:
+		return !x->twice && overlaps(x, q->a, q->b) ? x->far_ns : 0;
+	case TWICE:
+		return shows_twice(x, q->a, q->b) ? x->far_ns : 0;
+	case ROSE:
+		return !shows_twice(x, q->a, q->b) && overlaps(x, q->begin, q->end) ? x->rise_ns
+										    : 0;
+	}
+	return 0;
 }
 
 /* In a bracket T falls by no more than that says, and several may be of one step: one that holds all of them
  * that count is enough, unless a step of these is larger, which another clock hid there. */
-static usk_i128 fell_by(const struct usk_falling *row, size_t n, bool twice, int64_t a, int64_t b)
+static usk_i128 sum_of(const struct usk_falling *row, size_t n, const struct asked *q)
 {
+	const int64_t a = q->what == ROSE ? q->begin : q->a, b = q->what == ROSE ? q->end : q->b;
 	int64_t from = INT64_MAX, to = INT64_MIN, least = 0;
 	usk_i128 all = 0;
 	for (size_t i = 0; i < n; i++) {
 		const struct usk_falling *x = &row[i];
-		if (x->twice == twice && falls_between(x, a, b)) {
+		const int64_t by = counts(x, q);
+		if (by) {
 			from = x->from_ns < from ? x->from_ns : from;
 			to = x->to_ns > to ? x->to_ns : to;
 			least = x->least_ns > least ? x->least_ns : least;
-			all += x->far_ns;
+			all += by;
 		}
 	}
-	from = twice || from > a ? from : a;
-	to = twice || to < b ? to : b;
+	from = q->what == TWICE || from > a ? from : a;
+	to = q->what == TWICE || to < b ? to : b;
 	for (size_t i = 0; i < n; i++) {
 		const struct usk_falling *x = &row[i];
-		bool holds = x->twice == twice && x->from_ns <= from && x->to_ns >= to &&
-			     x->far_ns >= least;
-		all = holds && x->far_ns < all ? x->far_ns : all;
+		const int64_t by = counts(x, q);
+		bool holds = by && x->from_ns <= from && x->to_ns >= to && by >= least;
+		all = holds && by < all ? by : all;
 	}
 	return all;
 }
@@ -131,8 +161,19 @@ usk_i128 usk_fell(const struct usk_work *w, uint32_t k, int64_t a, int64_t b, bo
 	const struct usk_fallings *f = &w->falls;
 	const struct usk_falling *row = f->row + f->first[k];
 	const size_t n = f->first[k + 1] - f->first[k];
-	const usk_i128 own = twice ? fell_by(row, n, true, a, b) : 0;
-	return fell_by(row, n, false, a, b) + own + usk_ceil_div(own * w->p->max_skew_e12, USK_E12);
+	struct asked q = { FELL, a, b, INT64_MAX, INT64_MIN };
+	const usk_i128 fell = sum_of(row, n, &q);
+	q.what = TWICE;
+	usk_i128 own = twice ? sum_of(row, n, &q) : 0;
+	for (size_t i = 0; i < n && own; i++) {
+		if (shows_twice(&row[i], a, b)) {
+			q.begin = row[i].begin_ns < q.begin ? row[i].begin_ns : q.begin;
+			q.end = row[i].end_ns > q.end ? row[i].end_ns : q.end;
+		}
+	}
+	q.what = ROSE;
+	own += own ? sum_of(row, n, &q) : 0;
+	return fell + own + usk_ceil_div(own * w->p->max_skew_e12, USK_E12);
 }
 
 /* What a bound says of another event of its clock, times sign: the less, the more T may have fallen between. */

@@ -71,6 +71,7 @@ struct usk_fallings {
 		int64_t from_ns, to_ns, far_ns; /* in that bracket by so much in all */
 		int64_t least_ns;		/* the step that says so is no smaller */
 		int64_t begin_ns, end_ns;	/* twice: between these stamps */
+		int64_t rise_ns; /* T may rise by so much in the bracket, as the reference was set forward */
 	} * row;
 	size_t n, *first;
 };
