@@ -106,8 +106,8 @@ struct comparison {
 	const struct usk_map *map;
 	const struct usk_clock *clock; /* with the knots of one epoch */
 	uint32_t epoch;
-	int64_t off_ns;	    /* of both clocks */
-	struct moments all; /* of other epochs, too */
+	int64_t off_ns;	       /* of both clocks */
+	struct moments around; /* of the epochs before and behind, too */
 	struct truth_score *score;
 };
 
@@ -164,8 +164,8 @@ static bool nearest_truth(const struct moments *m, size_t i, int64_t local,
 }
 
 /* A stamp from piece i on. One that the clock showed again, as it was set back unseen, is that of a
- * record, which nobody knows the truth of: the one that is nearest to the band. So is one that was recorded before
- * others of another epoch, or after them: it is looked for in all, too. */
+ * record, which nobody knows the truth of: the one that is nearest to the band. So is one that was recorded among
+ * those of the epoch before, or behind: it is looked for in these, too. */
 static enum usk_status compare_stamp(struct comparison *c, const struct moments *m, size_t i,
 				     int64_t local, struct usk_err *err)
 {
@@ -173,8 +173,9 @@ static enum usk_status compare_stamp(struct comparison *c, const struct moments 
 	enum usk_status status = usk_map_at(c->map, local, &s, err);
 	int64_t nearest, other;
 	if (!status && nearest_truth(m, i, local, &s, &nearest)) {
-		if (outside_by(&s, nearest) && nearest_truth(&c->all, 0, local, &s, &other) &&
-		    !outside_by(&s, other)) {
+		if (outside_by(&s, nearest) > c->off_ns &&
+		    nearest_truth(&c->around, 0, local, &s, &other) &&
+		    outside_by(&s, other) <= c->off_ns) {
 			nearest = other;
 		}
 		compare_at(c, &s, local, nearest, c->off_ns);
@@ -299,6 +300,13 @@ static enum usk_status compare_epochs(const struct usk_clock *k, int64_t max_ske
 	for (size_t i = 0, to; i < n && !status; i = to) {
 		for (to = i + 1; to < n && epoch[to] == epoch[i];) {
 			to++;
+		}
+		size_t first = i, last = to;
+		while (first && epoch[first - 1] + 1 >= epoch[i]) {
+			first--;
+		}
+		while (last < n && epoch[last] <= epoch[i] + 1) {
+			last++;
 		}
 		one.n_knots = 0;
 		for (size_t m = 0; m < k->n_knots; m++) {

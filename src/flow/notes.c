@@ -121,13 +121,14 @@ static char *explain_contradiction(const struct usk_pair *p, const struct partie
 		usk_format(linear ? "both clocks have constant rates that differ by at most %g ppm"
 				  : "the clocks' rates never differ by more than %g ppm",
 			   (double)parties->max_skew_e12 * 1e-6);
-	/* With other models a step is no contradiction, but for many or in no order. */
-	const char *why =
-		!linear ? "a clock was set again and again, its records are in another order "
-			  "than that of time, or two machines go by one name"
-		: parties->n > 2 ? "a clock was stepped or slewed, and as nothing says which, "
-				   "neither has an answer"
-				 : "a clock was stepped or slewed";
+	/* With other models a step is no contradiction, but for one that messages cannot tell. */
+	const char *why = !linear ? "a clock was set by as much as these messages last, or more "
+				    "often than they tell, "
+				    "its records are in another order than that of time, or two "
+				    "machines go by one name"
+			  : parties->n > 2 ? "a clock was stepped or slewed, and as nothing says "
+					     "which, neither has an answer"
+					   : "a clock was stepped or slewed";
 	char *text =
 		delays ? usk_format(
 				 "%zu messages between %s and %s contradict each other if %s and "
@@ -340,23 +341,32 @@ static char *explain_island(const struct answer *x, size_t i)
 	return text;
 }
 
-/* Does a pair by itself bound the clock? */
-static bool has_bounded_pair(const struct answer *x, size_t i)
+static bool is_bounded_pair(const struct answer *x, uint32_t a, uint32_t b)
 {
 	bool any = false;
 	for (size_t n = 0; n < x->c->n_pairs && !any; n++) {
-		const struct usk_pair *pair = &x->c->pair[n];
-		any = (pair->a == i || pair->b == i) && pair->quality == USK_BOUNDED &&
-		      !x->fitted[n].astray;
+		const struct usk_pair *p = &x->c->pair[n];
+		any = ((p->a == a && p->b == b) || (p->a == b && p->b == a)) &&
+		      p->quality == USK_BOUNDED && !x->fitted[n].astray;
 	}
 	return any;
+}
+
+/* Did messages go both ways, by each pair alone, all along the path from its reference? */
+static bool went_both_ways(const struct answer *x, const struct usk_clock *k)
+{
+	bool all = k->n_path > 1;
+	for (size_t i = 1; i < k->n_path && all; i++) {
+		all = is_bounded_pair(x, k->path[i - 1], k->path[i]);
+	}
+	return all;
 }
 
 static char *explain_open(const struct answer *x, size_t i)
 {
 	const struct usk_clock *k = &x->c->clock[i];
 	const bool one = k->quality == USK_ONE_SIDED;
-	if ((one || k->quality == USK_ABSENT) && has_bounded_pair(x, i)) {
+	if ((one || k->quality == USK_ABSENT) && went_both_ways(x, k)) {
 		return usk_format(
 			"%s is bounded on %s, though messages went both ways: a clock may "
 			"have been set by as much as they last, so that none is sure to bound "

@@ -303,8 +303,8 @@ static bool falls_within(const struct usk_work *w, const struct usk_break *b)
 	bool any = false;
 	for (size_t k = 0; k < w->n_breaks && !any; k++) {
 		const struct usk_break *x = &w->brk[k];
-		any = x->falls && x->clock == b->clock && x->from_ns < b->to_ns &&
-		      x->to_ns > b->from_ns;
+		any = x->falls && (x->down || x->fall_ns) && x->clock == b->clock &&
+		      x->from_ns < b->to_ns && x->to_ns > b->from_ns;
 	}
 	return any;
 }

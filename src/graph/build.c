@@ -251,7 +251,20 @@ static void cells_over(const struct usk_work *w, uint32_t k, usk_i128 from, usk_
 	*b = *b < w->first[k + 1] ? *b : w->first[k + 1] - 1;
 }
 
-static void break_cells(struct usk_work *w, const struct usk_break *b)
+/* Where many overlap: begins less ends, by cell. */
+struct around {
+	int32_t *margins, *folds;
+};
+
+static void count_over(int32_t *begins, uint32_t i, uint32_t end)
+{
+	if (i < end) {
+		begins[i]++;
+		begins[end]--;
+	}
+}
+
+static void break_cells(struct usk_work *w, const struct usk_break *b, struct around *around)
 {
 	uint32_t k = b->clock, i, end;
 	/* Rates that are constant for a while have no tails, and a clock that was set back no slew.
@@ -260,9 +273,7 @@ static void break_cells(struct usk_work *w, const struct usk_break *b)
 	int64_t margin = w->p->model.kind == USK_WANDER && !back ? USK_MARGIN_NS : 0;
 	usk_i128 from = (usk_i128)b->from_ns - margin, to = (usk_i128)b->to_ns + margin;
 	cells_over(w, k, from, to, &i, &end);
-	for (; i < end; i++) {
-		weaken(&w->cell[i], USK_SKEW, USK_SKEW);
-	}
+	count_over(around->margins, i, end);
 	cells_over(w, k, b->from_ns, b->to_ns, &i, &end);
 	if (i < end && (b->rise_ns || b->fall_ns)) {
 		w->slack = usk_grow(w->slack, w->n_slacks + 2, sizeof *w->slack);
@@ -292,9 +303,22 @@ static void break_cells(struct usk_work *w, const struct usk_break *b)
 	*USK_APPEND(w->fold, w->n_folds) =
 		(struct usk_fold){ i, end, w->x[i] <= begin ? pace : USK_UNBOUNDED,
 				   w->x[end] >= last ? pace : USK_UNBOUNDED };
-	for (; i < end; i++) {
-		w->cell[i].folded = true;
-		w->cell[i].lower = w->cell[i].upper = USK_UNBOUNDED;
+	count_over(around->folds, i, end);
+}
+
+static void widen_cells(struct usk_work *w, const struct around *around)
+{
+	int32_t margins = 0, folds = 0;
+	for (uint32_t i = 0; i < w->n; i++) {
+		margins += around->margins[i];
+		folds += around->folds[i];
+		if (margins) {
+			weaken(&w->cell[i], USK_SKEW, USK_SKEW);
+		}
+		if (folds) {
+			w->cell[i].folded = true;
+			w->cell[i].lower = w->cell[i].upper = USK_UNBOUNDED;
+		}
 	}
 }
 
@@ -399,9 +423,13 @@ void usk_build_cells(struct usk_work *w)
 {
 	memset(w->cell, 0, w->n * sizeof *w->cell);
 	w->n_folds = w->n_slacks = 0;
+	struct around around = { usk_alloc(w->n + 1, sizeof *around.margins),
+				 usk_alloc(w->n + 1, sizeof *around.folds) };
 	for (size_t i = 0; i < w->n_breaks; i++) {
-		break_cells(w, &w->brk[i]);
+		break_cells(w, &w->brk[i], &around);
 	}
+	widen_cells(w, &around);
+	USK_FREE(around.margins, around.folds);
 	add_slacks(w);
 	unite_folds(w);
 	cut_into_runs(w);

@@ -239,7 +239,7 @@ static struct usk_bracket bracket_of(const struct usk_course *w, const struct sh
 	return b;
 }
 
-/* The least stamp of a up to each point and the most from each on, between breaks that records tell of. */
+/* The least stamp of a up to each point and the most from each on, between breaks that records tell of; and these. */
 static struct stamps stamps_around(const struct usk_course *w)
 {
 	struct stamps s = { usk_alloc(w->n + 1, sizeof *s.least),
@@ -266,9 +266,11 @@ static struct stamps stamps_around(const struct usk_course *w)
  */
 static bool is_turned(const struct usk_course *w, const struct shown *x, const struct usk_span *s)
 {
+	if (!s->step || s->rises || x->stamps.least[s->from] <= x->stamps.most[s->to]) {
+		return false;
+	}
 	const struct usk_rise size = usk_course_rise(w, x->s->cone, s);
-	return s->step && !s->rises && x->stamps.least[s->from] > x->stamps.most[s->to] &&
-	       size.least_ns != USK_NONE && size.most_ns != USK_NONE;
+	return size.least_ns != USK_NONE && size.most_ns != USK_NONE;
 }
 
 static void swallow(struct usk_bracket *all, const struct usk_bracket *b)

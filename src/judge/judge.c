@@ -74,8 +74,8 @@ static inline void count_in(struct usk_histogram *h, size_t bucket)
 /* So many are listed: a hash of them would be larger, and far from all else in memory. */
 enum { FEW = 2048 };
 
-/* One of the first; with the one behind them all are counted. */
-static __attribute__((noinline)) void list(struct usk_histogram *h, size_t bucket)
+/* The first FEW are listed; the next one turns the list into bars. Apart, as it is rare in a long run. */
+static __attribute__((noinline)) void list_or_count(struct usk_histogram *h, size_t bucket)
 {
 	*USK_ADD(h->few, h->n_few, h->cap_few) = bucket & UINT16_MAX;
 	if (h->n <= FEW) {
@@ -103,7 +103,7 @@ void usk_histogram_add(struct usk_histogram *h, int64_t v)
 	/* What lies below begins at 1, so that the two sides share no bucket. */
 	size_t bucket = above ? SIDE + bucket_of(far) : SIDE - 1 - bucket_of(far - 1);
 	if (h->n <= FEW || h->few) {
-		list(h, bucket);
+		list_or_count(h, bucket);
 	} else {
 		count_in(h, bucket);
 	}

@@ -5,7 +5,8 @@
  * In    sightings of two clocks
  * Out   how many of them agree with each other, and stand between others that say else
  * Why   of a clock that was set back, and whose records were sorted by stamps afterwards, stamps of two times are mixed
- * Not   which of the two clocks it is, and clocks that an order of records parts (epochs.c)
+ * Not   which of the two clocks it is, clocks that an order of records parts (epochs.c), and tables, whose messages are
+ *       all matched (graph/disturbed.c)
  *
  * In the order of a clock's stamps the other one goes on from packet to packet, but where one of them was set: then
  * some follow each other, and hardly come back to where others were. Of few between others some may look alike and be

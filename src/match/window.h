@@ -83,8 +83,8 @@ static inline struct tuple usk_tuple_of(const struct usk_packet *p)
 
 static inline bool usk_tuple_same(const struct tuple *a, const struct tuple *b)
 {
-	/* Not as one word, into which a compiler makes comparisons of neighbours: it would wait for its parts, which
-	 * were written just now. */
+	/* By XOR: a compiler joins comparisons of neighbours into one load that is wider than the stores just before
+	 * it, and waits for these. */
 	return !((a->sport ^ b->sport) | (a->dport ^ b->dport) | (a->proto ^ b->proto)) &&
 	       usk_addr_same(a->src, b->src) && usk_addr_same(a->dst, b->dst);
 }

@@ -71,20 +71,20 @@ size_t usk_hull_of_sorted(const struct usk_xy *p, size_t n, struct usk_xy *h)
 {
 	/* Most of many points are no higher than the highest of their stretch and its neighbour, and between these. */
 	enum { STRETCH = 64 };
-	int64_t before = INT64_MIN; /* that of the last stretch */
+	int64_t last_top = INT64_MIN; /* that of the last stretch */
 	size_t k = 0, from = 0;
 	for (size_t i = 0; i < n; i += STRETCH) {
 		size_t end = n - i < STRETCH ? n : i + STRETCH, top = i;
 		for (size_t j = i + 1; j < end; j++) {
 			top = p[j].y > p[top].y ? j : top;
 		}
-		const int64_t low = before < p[top].y ? before : p[top].y;
+		const int64_t low = last_top < p[top].y ? last_top : p[top].y;
 		for (; from < top; from++) {
 			k = p[from].y > low ? usk_hull_push(h, k, p[from]) : k;
 		}
 		k = usk_hull_push(h, k, p[top]);
 		from = top + 1;
-		before = p[top].y;
+		last_top = p[top].y;
 	}
 	for (; from < n; from++) {
 		k = usk_hull_push(h, k, p[from]);

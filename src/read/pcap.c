@@ -257,8 +257,8 @@ static inline void record_of(const struct usk_trace *t, const struct form *f, ui
 }
 
 /*
- * usk_recent_again() has to know of what was handed out. It is asked seldom, so that is told it as late as
- * it can be: before it is asked, and before the window that has these bytes moves on.
+ * usk_recent_again() has to know of what was handed out. It is asked seldom, so it is told late:
+ * before it is asked, and before the window that holds these bytes moves on.
  */
 static void note(const struct usk_trace *t)
 {

@@ -285,7 +285,7 @@ const char *usk_link_name(uint16_t link_type);
 /** The device that the record was captured on, of several that one interface of the file stands
  * for; 0: its link does not tell. */
 uint32_t usk_link_device(const struct usk_record *r, uint16_t link_type);
-/** Of records of others it is 0. */
+/** May usk_link_device() of records of this link be other than 0? */
 bool usk_link_tells_device(uint16_t link_type);
 
 /** The same of one record: of its own length if that is cut. */

@@ -220,13 +220,13 @@ against the reference. Inversions: messages received before they were sent, by t
 less than their minimum delay; there is from the reference. Delays: medians.
 Lines are judged as drawn; sync settles them into the band.
 Matched 5 messages.
-Note: 2 messages between a and b contradict each other if the clocks' rates never differ by more than 500 ppm: a clock was set again and again, its records are in another order than that of time, or two machines go by one name; try a part of the trace with --from and --to, or a larger --max-skew-ppm
+Note: 2 messages between a and b contradict each other if the clocks' rates never differ by more than 500 ppm: a clock was set by as much as these messages last, or more often than they tell, its records are in another order than that of time, or two machines go by one name; try a part of the trace with --from and --to, or a larger --max-skew-ppm
 ? 3
 $ unskew compare step.csv --method hull,interval --csv --max-outliers 0
 a,b,method,a_ns,b_ns,beta_minus_one,inversions,too_fast,inversions_recorded,too_fast_percent,too_fast_max_ns,too_fast_mean_ns,half_best_ns,half_worst_ns,half_mean_ns,recorded_a_to_b_min_ns,recorded_a_to_b_median_ns,recorded_b_to_a_min_ns,recorded_b_to_a_median_ns,a_to_b_min_ns,a_to_b_median_ns,a_to_b_p99_ns,b_to_a_min_ns,b_to_a_median_ns,b_to_a_p99_ns,broadcasts,broadcast_min_ns,broadcast_max_ns,broadcast_mean_ns,broadcast_sd_ns,error_start_ns,error_middle_ns,error_end_ns,error_rms_ns,too_fast_a_to_b,too_fast_b_to_a,hull_points_a_to_b,hull_points_b_to_a,exchanges,exchanges_kept,margin_ns,residual_ns,slope_error,intercept_error_ns,failed,drawn_by
 a,b,hull,545000000,549999995.415,0.0091706169616046929,3,5,3,100,7107447,1715440,,,,1000,2000000,-10000000,-998000,-7107447,-1000,-1000,-986921,-479018,-2000,0,,,,,,,,,2,3,2,2,,,,,,,,least-violation
 a,b,interval,545000000,548368179.539,0.0052636410614370199,4,4,3,80,3743433,2119658,,,,1000,2000000,-10000000,-998000,-3743433,-495885,-495885,-3743432,-495884,7352,0,,,,,,,,,2,2,2,2,,,,,,,,
-! unskew: note: 2 messages between a and b contradict each other if the clocks' rates never differ by more than 500 ppm: a clock was set again and again, its records are in another order than that of time, or two machines go by one name; try a part of the trace with --from and --to, or a larger --max-skew-ppm
+! unskew: note: 2 messages between a and b contradict each other if the clocks' rates never differ by more than 500 ppm: a clock was set by as much as these messages last, or more often than they tell, its records are in another order than that of time, or two machines go by one name; try a part of the trace with --from and --to, or a larger --max-skew-ppm
 ? 3
 # One direction only; a clock that sends to itself; one clock.
 $ (echo sender,receiver,sent_ns,received_ns; echo a,b,0,1000; echo a,b,1000000000,1000020000; echo c,c,1,2) >few.csv; unskew compare -q few.csv --method middle,regress --json

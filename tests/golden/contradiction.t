@@ -11,7 +11,7 @@ The model cannot explain the clocks of a and b; these messages contradict each o
   (2) b sent a message at 0.000000143 s
       that a received at 0.000000120 s (message #2 of t.csv).
   In the 53 ns between, a would have lost at least 34 ns on b; the skew limit allows 1 ns.
-Note: 2 messages between a and b contradict each other if the clocks' rates never differ by more than 500 ppm: a clock was set again and again, its records are in another order than that of time, or two machines go by one name; try a part of the trace with --from and --to, or a larger --max-skew-ppm
+Note: 2 messages between a and b contradict each other if the clocks' rates never differ by more than 500 ppm: a clock was set by as much as these messages last, or more often than they tell, its records are in another order than that of time, or two machines go by one name; try a part of the trace with --from and --to, or a larger --max-skew-ppm
 ? 3
 # One side only: status 3, and a bound instead of an offset.
 $ (echo sender,receiver,sent_ns,received_ns; echo a,b,100001,130001; echo a,b,1000200000,1000210000) >t.csv; unskew sync t.csv
@@ -33,7 +33,7 @@ b      bounded    -499.97 us ± 2.64 us        0.0 (-5.1 to 5.1)    50        50
 
 Matched 100 messages; not used: 1 as outliers.
 Causality violations (received before sent): 50 before correction, 0 after, and 1 among the outliers.
-Uncertainty over the trace: ±132 ns to ±501 ms, ±20.5 ms on average.
+Uncertainty over the trace: ±132 ns to ±502 ms, ±20.6 ms on average.
 One-way delays, median (99 %): a -> b 500 us as recorded, 80 ns (80 ns) corrected;
   back -500 us as recorded, 50 ns (50 ns) corrected.
 Disturbed: b may have been stepped or slewed in 1 stretch, 2.11 s in all (4.3 % of the time);

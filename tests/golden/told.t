@@ -19,6 +19,13 @@ $ printf '%s\n' sender,receiver,sent_ns,received_ns a,b,978000,979000 b,a,369000
 $ unskew sync both.csv | grep '^b \|^Note'
 b      absent     -                           -              4         3
 Note: b is bounded on neither side, though messages went both ways: a clock may have been set by as much as they last, so that none is sure to bound it; record for longer, or give what was recorded before and after the step by itself, with --from and --to
+# Of two clocks that talk both ways, and hear a third one only, the way to that is told.
+$ printf '%s\n' sender,receiver,sent_ns,received_ns r,a,1000000,2000000 a,b,3000000,4000000 b,a,5000000,6000000 r,a,7000000,8000000 a,b,9000000,10000000 b,a,11000000,12000000 >heard.csv
+$ unskew sync heard.csv -r r | grep '^[ab] \|^Note'
+a      one-sided  at least -2.01 ms           -              2         4
+b      one-sided  at least -4.01 ms           -              2         2
+Note: a is bounded on one side only: messages connect it with r in one direction only; record traffic in the other direction, too
+Note: b is bounded on one side only: messages connect it with r in one direction only; record traffic in the other direction, too
 # One side of an offset of years is said to the ms.
 $ printf '%s\n' sender,receiver,sent_ns,received_ns a,b,1700000000000000000,123456789 b,a,133456789,1700000000020000000 a,c,1700000000010000000,5000000000 >years.csv
 $ unskew sync years.csv | grep '^[bc] '

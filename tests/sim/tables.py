@@ -57,8 +57,9 @@ def judge(unskew, seed):
 	truth, answer = captured.read('in/truth.json', 'clocks.json')
 	if missed and captured.is_assumed(truth, answer, captured.SMALL + 8 * delay_ns):
 		raise AssertionError(f'{order}, delay {delay_ns / 1e6} ms, {captured.told(truth)}: {" ".join(missed)}')
-	return None, sum('holds the truth' in line for line in found)
+	return None, sum('holds the truth' in line for line in found), len(missed)
 
 
 if __name__ == '__main__':
-	sys.exit(trials(judge, 400, 'bands hold the truth'))
+	few = lambda cases, held, excused: cases >= 40 and (held < cases or 10 * excused > held)
+	sys.exit(trials(judge, 400, 'bands hold the truth', 'do not, as a step is not named', wrong=few))
