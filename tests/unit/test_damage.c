@@ -305,6 +305,16 @@ static void test_lost_blocks(void **state)
 
 enum { ROW = 40 };
 
+static void rows_begin(struct bytes *b, bool ng)
+{
+	if (ng) {
+		ng_section(b);
+		ng_interface(b, 1, 65535, 9);
+	} else {
+		pcap_begin(b, MAGIC_NS, 65535, 1);
+	}
+}
+
 static void put_row(struct bytes *b, bool ng, int i, int64_t later_ns)
 {
 	char text[60];
@@ -337,12 +347,7 @@ static void test_border_in_stamp(void **state)
 	for (int ng = 0; ng < 2; ng++) {
 		struct bytes b = { 0 };
 		bool damage;
-		if (ng) {
-			ng_section(&b);
-			ng_interface(&b, 1, 65535, 9);
-		} else {
-			pcap_begin(&b, MAGIC_NS, 65535, 1);
-		}
+		rows_begin(&b, ng);
 		for (int i = 0; i < ROW; i++) {
 			put_row(&b, ng, i, 0);
 			if (i == 30) {
@@ -393,12 +398,7 @@ static void test_twice_at_window(void **state)
 		for (int at = BEFORE - AGAIN - 3; at < BEFORE + AGAIN + 3; at += 3) {
 			struct bytes b = { .n = 0 };
 			bool damage;
-			if (ng) {
-				ng_section(&b);
-				ng_interface(&b, 1, 65535, 9);
-			} else {
-				pcap_begin(&b, MAGIC_NS, 65535, 1);
-			}
+			rows_begin(&b, ng);
 			for (int i = 0; i < at + BEHIND; i++) {
 				for (int k = i == at ? at - AGAIN : i; k <= i; k++) {
 					put_row(&b, ng, k, 0);
