@@ -187,6 +187,7 @@ struct stamps {
 /* All brackets of a pair, and what else is asked of them. */
 struct shown {
 	const struct usk_spans *s;
+	bool in_vain; /* they explain nothing, so nobody asks how wide they are */
 	struct stamps stamps;
 	struct usk_reach reach;
 	struct usk_flights flights;
@@ -215,7 +216,7 @@ static struct usk_bracket bracket_of(const struct usk_course *w, const struct sh
 	usk_course_bracket(w, s, &b);
 	struct usk_rise size = usk_course_rise(w, c, s);
 	b.step = s->step;
-	if (s->step && !s->rises) {
+	if (s->step && !s->rises && !x->in_vain) {
 		struct usk_span wide = *s;
 		int64_t flight = usk_course_flight(w, c, s, &x->flights);
 		usk_i128 by = (usk_i128)flight + w->part->moved_ns;
@@ -404,7 +405,7 @@ void usk_calm_of(const struct usk_part *p, const struct usk_calm_model *m,
 	usk_doubts_explain(&w, &s, out);
 	out->n_brackets = s.n;
 	out->bracket = usk_alloc(s.n + 1, sizeof *out->bracket);
-	struct shown all = { .s = &s };
+	struct shown all = { .s = &s, .in_vain = out->contradicted };
 	if (s.n) {
 		all.reach = usk_course_reach(&w, &s);
 		all.flights = usk_course_flights(&w);
