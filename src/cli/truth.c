@@ -320,7 +320,8 @@ static enum usk_status compare_epochs(const struct usk_clock *k, int64_t max_ske
 						 &one,
 						 epoch[i],
 						 usk_saturate(2 * (usk_i128)t->off_ns),
-						 { local_ns, ref_ns, NULL, n },
+						 { local_ns + first, ref_ns + first, NULL,
+						   last - first },
 						 score };
 		if (map && to - i > 1) {
 			status = compare_all(&comparison, local_ns + i, ref_ns + i, to - i, err);
