@@ -122,13 +122,13 @@ static char *explain_contradiction(const struct usk_pair *p, const struct partie
 				  : "the clocks' rates never differ by more than %g ppm",
 			   (double)parties->max_skew_e12 * 1e-6);
 	/* With other models a step is no contradiction, but for one that messages cannot tell. */
-	const char *why = !linear ? "a clock was set by as much as these messages last, or more "
-				    "often than they tell, "
-				    "its records are in another order than that of time, or two "
-				    "machines go by one name"
-			  : parties->n > 2 ? "a clock was stepped or slewed, and as nothing says "
-					     "which, neither has an answer"
-					   : "a clock was stepped or slewed";
+	const char *why =
+		!linear ? "a clock was set by as much as these messages last, or more often than "
+			  "they tell, its records are in another order than that of time, or two "
+			  "machines go by one name"
+		: parties->n > 2 ? "a clock was stepped or slewed, and as nothing says which, "
+				   "neither has an answer"
+				 : "a clock was stepped or slewed";
 	char *text =
 		delays ? usk_format(
 				 "%zu messages between %s and %s contradict each other if %s and "
@@ -137,9 +137,8 @@ static char *explain_contradiction(const struct usk_pair *p, const struct partie
 				 p->n_contradiction, a, b, rates, parties->opt->min_delay,
 				 linear ? ", or --model wander" : "")
 		       : usk_format("%zu messages between %s and %s contradict each other if %s: "
-				    "%s; try "
-				    "%sa part of the trace with --from and --to, or a larger "
-				    "--max-skew-ppm",
+				    "%s; try %sa part of the trace with --from and --to, or a "
+				    "larger --max-skew-ppm",
 				    p->n_contradiction, a, b, rates, why,
 				    linear ? "--model wander, " : "");
 	free(rates);

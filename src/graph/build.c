@@ -306,6 +306,7 @@ static void break_cells(struct usk_work *w, const struct usk_break *b, struct ar
 	count_over(around->folds, i, end);
 }
 
+/* What lies around breaks: each cell once, however many overlap there. */
 static void widen_cells(struct usk_work *w, const struct around *around)
 {
 	int32_t margins = 0, folds = 0;
@@ -320,6 +321,17 @@ static void widen_cells(struct usk_work *w, const struct around *around)
 			w->cell[i].lower = w->cell[i].upper = USK_UNBOUNDED;
 		}
 	}
+}
+
+static void break_all(struct usk_work *w)
+{
+	struct around around = { usk_alloc(w->n + 1, sizeof *around.margins),
+				 usk_alloc(w->n + 1, sizeof *around.folds) };
+	for (size_t i = 0; i < w->n_breaks; i++) {
+		break_cells(w, &w->brk[i], &around);
+	}
+	widen_cells(w, &around);
+	USK_FREE(around.margins, around.folds);
 }
 
 /* Folds and slacks begin with their first event. */
@@ -423,13 +435,9 @@ void usk_build_cells(struct usk_work *w)
 {
 	memset(w->cell, 0, w->n * sizeof *w->cell);
 	w->n_folds = w->n_slacks = 0;
-	struct around around = { usk_alloc(w->n + 1, sizeof *around.margins),
-				 usk_alloc(w->n + 1, sizeof *around.folds) };
-	for (size_t i = 0; i < w->n_breaks; i++) {
-		break_cells(w, &w->brk[i], &around);
+	if (w->n_breaks) {
+		break_all(w);
 	}
-	widen_cells(w, &around);
-	USK_FREE(around.margins, around.folds);
 	add_slacks(w);
 	unite_folds(w);
 	cut_into_runs(w);

@@ -105,7 +105,7 @@ static bool is_near(const struct usk_course *w, size_t at, size_t begin, size_t 
  * A stamp of a that lies surely before what b did at one point, or surely behind (last): that of the nearest message
  * which says so, as it was sent there, or received, in order with that point; else the outermost one.
  */
-static int64_t beyond(const struct usk_course *w, size_t at, bool last)
+static int64_t surely_beyond(const struct usk_course *w, size_t at, bool last)
 {
 	const struct usk_course_point *p = &w->p[at];
 	const int64_t own = a_stamp(w, at);
@@ -158,8 +158,8 @@ static bool doubt_at_end(const struct usk_course *w, struct usk_slope_range c,
 	const int64_t y = w->p[last ? end : begin].x + (last ? 1 : -1);
 	*b = (struct usk_bracket){ .b0_ns = w->part->frame.local_ns + (last ? x : y),
 				   .b1_ns = w->part->frame.local_ns + (last ? y : x),
-				   .a0_ns = beyond(w, last ? near : at, false),
-				   .a1_ns = beyond(w, last ? at : near, true),
+				   .a0_ns = surely_beyond(w, last ? near : at, false),
+				   .a1_ns = surely_beyond(w, last ? at : near, true),
 				   .step = true,
 				   .doubted = true,
 				   .both = true,
