@@ -322,4 +322,12 @@ unsigned usk_processors(void);
 void usk_parallel(size_t n, size_t step, unsigned threads,
 		  void (*work)(void *ctx, size_t from, size_t to), void *ctx);
 
+struct usk_beside; /* a piece of work beside the caller's own */
+
+/** Begin work(ctx) in a thread. Where there is one processor, or no thread is to be had, it is done when it has to
+ * end. */
+struct usk_beside *usk_beside_begin(void (*work)(void *ctx), void *ctx);
+/** Wait until it is done, and free it; NULL is allowed. */
+void usk_beside_end(struct usk_beside *b);
+
 #endif

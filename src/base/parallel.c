@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * parallel.c - stretches of work handed out to threads
+ * parallel.c - work handed out to threads, in stretches or as one piece
  */
 #include "base/base.h"
 
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 
 enum { MOST_THREADS = 64 };
 
@@ -52,4 +53,36 @@ void usk_parallel(size_t n, size_t step, unsigned threads,
 	while (started) {
 		pthread_join(helper[--started], NULL);
 	}
+}
+
+struct usk_beside {
+	void (*work)(void *ctx);
+	void *ctx;
+	pthread_t thread;
+	bool started;
+};
+
+static void *work_beside(void *ctx)
+{
+	const struct usk_beside *b = ctx;
+	b->work(b->ctx);
+	return NULL;
+}
+
+struct usk_beside *usk_beside_begin(void (*work)(void *ctx), void *ctx)
+{
+	struct usk_beside *b = usk_alloc(1, sizeof *b);
+	*b = (struct usk_beside){ .work = work, .ctx = ctx };
+	b->started = usk_processors() > 1 && !pthread_create(&b->thread, NULL, work_beside, b);
+	return b;
+}
+
+void usk_beside_end(struct usk_beside *b)
+{
+	if (b && b->started) {
+		pthread_join(b->thread, NULL);
+	} else if (b) {
+		b->work(b->ctx);
+	}
+	free(b);
 }

@@ -10,7 +10,6 @@
  */
 #include "flow/flow.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -333,19 +332,17 @@ static void take_rows(struct rows *r)
 	r->stopped = r->stopped || (a->last && !hand_out(p, b, r->sink));
 }
 
-static void *read_beside(void *ctx)
+static void read_beside(void *ctx)
 {
 	struct rows *r = ctx;
 	if (!r->taken.last) {
 		read_next(r);
 	}
-	return NULL;
 }
 
-static void *note_beside(void *ctx)
+static void note_beside(void *ctx)
 {
 	note_rows(ctx);
-	return NULL;
 }
 
 /*
@@ -355,9 +352,6 @@ static void *note_beside(void *ctx)
  */
 static void take_and_read(struct rows *r)
 {
-	static void *(*const beside[])(void *) = { read_beside, note_beside };
-	pthread_t thread[COUNT(beside)];
-	bool started[COUNT(beside)];
 	struct ahead spare = r->taken;
 	r->taken = r->next;
 	r->next = spare;
@@ -365,19 +359,12 @@ static void take_and_read(struct rows *r)
 		usk_table_names(r->p, r->which);
 		r->p->events[r->which] += r->taken.n;
 	}
-	for (size_t i = 0; i < COUNT(beside); i++) {
-		started[i] =
-			usk_processors() > 1 && !pthread_create(&thread[i], NULL, beside[i], r);
-	}
+	struct usk_beside *reads = usk_beside_begin(read_beside, r);
+	struct usk_beside *notes = usk_beside_begin(note_beside, r);
 	take_rows(r);
 	usk_parties_progress(r->p, r->taken.pos);
-	for (size_t i = 0; i < COUNT(beside); i++) {
-		if (started[i]) {
-			pthread_join(thread[i], NULL);
-		} else {
-			beside[i](r);
-		}
-	}
+	usk_beside_end(reads);
+	usk_beside_end(notes);
 }
 
 static enum usk_status read_rows(struct rows *r)
