@@ -186,6 +186,9 @@ struct usk_sink {
 	/* Messages may come in any order and without their lengths, once the answer is settled: then
 	 * traces need not be read again for them. */
 	bool any_order;
+	/* It may be told of origins and messages in another thread than that of who reads, a call at
+	 * a time. */
+	bool beside;
 	bool (*put)(void *ctx, const struct usk_msg *msg, size_t n);
 	/* What was put since start() stays: that round was the last of its pair; may be NULL. */
 	void (*keep)(void *ctx);

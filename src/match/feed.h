@@ -14,34 +14,58 @@ struct usk_fed {
 	uint8_t on;	   /* its interface */
 };
 
-enum { USK_FEED = 64 };
+enum { USK_FEED = 64, USK_FEED_FACES = 64 };
 
-/* A capture that is being read. */
+/* What was read at once, and what was known by then. */
+struct usk_fed_batch {
+	size_t n; /* 0: it ended before */
+	size_t n_faces;
+	uint64_t unmatched, pos;
+	enum usk_status status; /* why it ended */
+	struct usk_fed packet[USK_FEED];
+};
+
+struct usk_fed_batches {
+	struct usk_fed_batch *of;
+	size_t n;
+};
+
+/* A capture that is being read: some batches are taken while the next ones are read. */
 struct usk_feed {
 	const struct usk_walker *of;
 	const struct usk_coarse *map; /* NULL: its own clock is the common one */
 	struct usk_depth depth;
 	int64_t from_ns, to_ns; /* stamps outside of these are left out */
+	/* Who reads. */
+	struct usk_beside *reads;
+	struct usk_fed_batches next;
+	size_t cap; /* batches */
 	size_t hint;
 	struct usk_epoch_place place;
 	struct usk_counts left_out; /* counted in pass 1 already */
-	uint64_t unmatched;	    /* lay outside */
-	enum usk_status status;	    /* why it ended */
-	/* Of the packets at hand. */
-	const struct usk_iface *iface;
-	size_t n_ifaces;
-	bool devices; /* they can be of several */
-	size_t n, at;
-	struct usk_fed packet[USK_FEED];
+	struct usk_err err;
+	/* Its first interfaces, as it told of them: n_faces of a batch are not written any more. */
+	struct usk_iface face[USK_FEED_FACES];
+	size_t n_faces;
+	/* Who takes. */
+	struct usk_fed_batches now;
+	const struct usk_fed_batch *batch;
+	size_t at;		/* of the batch's packets */
+	uint64_t unmatched;	/* lay outside */
+	enum usk_status status; /* why it ended */
 };
 
-/** Decode the next ones; false: there are none, or f->status says why not. */
-bool usk_feed_more(struct usk_feed *f, struct usk_err *err);
+/** Rewind it, and read on from then on. `of` to `to_ns` are set, all else is zeroed. */
+enum usk_status usk_feed_begin(struct usk_feed *f, struct usk_err *err);
+void usk_feed_end(struct usk_feed *f);
 
-/** The next packet, good until the next call; NULL: none. */
-static inline const struct usk_fed *usk_feed_next(struct usk_feed *f, struct usk_err *err)
+/** To the next batch; false: there is none, or f->status and f->err say why not. */
+bool usk_feed_more(struct usk_feed *f);
+
+/** The next packet, good until the next call; NULL: none, and no more calls. */
+static inline const struct usk_fed *usk_feed_next(struct usk_feed *f)
 {
-	return f->at < f->n || usk_feed_more(f, err) ? &f->packet[f->at++] : NULL;
+	return f->at < f->batch->n || usk_feed_more(f) ? &f->batch->packet[f->at++] : NULL;
 }
 
 #endif

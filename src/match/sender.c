@@ -23,34 +23,57 @@ int usk_msg_order(const void *a, const void *b)
 	return order ? order : usk_order(x->from, y->from);
 }
 
+static void hand_out(void *ctx)
+{
+	struct walk *w = ctx;
+	const struct handful *h = &w->handed;
+	if (w->sink->origins) {
+		w->sink->origins(w->sink->ctx, h->origin, h->n);
+	}
+	w->enough = !w->sink->put(w->sink->ctx, h->msg, h->n);
+}
+
+void usk_walk_handed(struct walk *w)
+{
+	usk_beside_end(w->hands);
+	w->hands = NULL;
+	w->stopped = w->enough;
+}
+
 void usk_walk_flush(struct walk *w)
 {
-	if (w->n_out && !w->stopped) {
-		if (w->sink->origins) {
-			w->sink->origins(w->sink->ctx, w->origin, w->n_out);
+	usk_walk_handed(w);
+	if (w->out.n && !w->stopped) {
+		struct handful spare = w->handed;
+		w->handed = w->out;
+		w->out = spare;
+		if (w->sink->beside) {
+			w->hands = usk_beside_begin(hand_out, w);
+		} else {
+			hand_out(w);
+			usk_walk_handed(w);
 		}
-		w->stopped = !w->sink->put(w->sink->ctx, w->out, w->n_out);
 	}
-	w->n_out = 0;
+	w->out.n = 0;
 }
 
 static inline void emit(struct walk *w, const struct doubt *d, bool p_sends, uint8_t source)
 {
 	/* Written where it goes: a copy would wait for its own parts. */
-	struct usk_msg *m = &w->out[w->n_out];
+	struct usk_msg *m = &w->out.msg[w->out.n];
 	m->sent_ns = p_sends ? d->p_ns : d->q_ns;
 	m->received_ns = p_sends ? d->q_last_ns : d->p_last_ns;
 	m->from = w->of[!p_sends].clock;
 	m->to = w->of[p_sends].clock;
 	m->bytes = d->bytes;
-	w->origin[w->n_out] = (struct usk_origin){ d->proto, p_sends ? d->p_iface : d->q_iface,
-						   p_sends ? d->q_iface : d->p_iface };
+	w->out.origin[w->out.n] = (struct usk_origin){ d->proto, p_sends ? d->p_iface : d->q_iface,
+						       p_sends ? d->q_iface : d->p_iface };
 	if (w->opt->n_exclude &&
 	    bsearch(m, w->opt->exclude, w->opt->n_exclude, sizeof *m, usk_msg_order)) {
 		return;
 	}
 	w->decided_by[source]++;
-	if (++w->n_out == OUT_BATCH) {
+	if (++w->out.n == w->cap_out) {
 		usk_walk_flush(w);
 	}
 }
@@ -319,6 +342,7 @@ void usk_walk_sighting(struct walk *w, struct seen *p, struct seen *q)
 		w->counts->direction_unknown++;
 	} else if (role == ROLE_NEITHER && w->sink->broadcasts) {
 		struct usk_reception both = { p->time_ns, q->time_ns };
+		usk_walk_handed(w);
 		w->sink->broadcasts(w->sink->ctx, &both, 1);
 	} else if (role == ROLE_NEITHER) {
 		w->counts->direction_unknown++;

@@ -10,7 +10,7 @@
  */
 #include "match/walk.h"
 
-enum { MAX_INTERFACES = 64, MAX_ADDRESSES = 16 };
+enum { MAX_ADDRESSES = 16 };
 
 static bool by_list(struct stream *st, const struct usk_addr *list, size_t n,
 		    enum role_source source)
@@ -49,8 +49,8 @@ static void find_role(const struct walk *w, int me, struct stream *st, uint8_t s
 	}
 	/* Interfaces state a few addresses each; a file that states thousands is no evidence. */
 	const struct usk_feed *f = &w->feed[me];
-	for (size_t i = 0; i < f->n_ifaces && i < MAX_INTERFACES; i++) {
-		const struct usk_iface *face = &f->iface[i];
+	for (size_t i = 0; i < f->batch->n_faces; i++) {
+		const struct usk_iface *face = &f->face[i];
 		if (face->n_addrs <= MAX_ADDRESSES &&
 		    by_list(st, face->addr, face->n_addrs, FROM_INTERFACE)) {
 			return;

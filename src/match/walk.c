@@ -325,8 +325,8 @@ static enum usk_status begin_feeds(struct walk *w, const struct usk_coarse *c, i
 		w->feed[me].of = &w->of[me];
 		w->feed[me].depth = w->opt->depth;
 	}
-	enum usk_status status = usk_trace_rewind(w->of[0].trace, err);
-	return status ? status : usk_trace_rewind(w->of[1].trace, err);
+	enum usk_status status = usk_feed_begin(p, err);
+	return status ? status : usk_feed_begin(q, err);
 }
 
 /* Who sent, as far as the joins of pass 1 tell: hops and exchanges. */
@@ -393,11 +393,11 @@ static int64_t common_of(const struct usk_fed *f)
 	return f ? f->common_ns : INT64_MAX;
 }
 
-static enum usk_status walk_through(struct walk *w, int64_t window, struct usk_err *err)
+static void walk_through(struct walk *w, int64_t window)
 {
 	struct usk_feed *feed = w->feed;
-	const struct usk_fed *next[] = { usk_feed_next(&feed[0], err), NULL };
-	next[1] = feed[0].status ? NULL : usk_feed_next(&feed[1], err);
+	const struct usk_fed *next[] = { usk_feed_next(&feed[0]), NULL };
+	next[1] = feed[0].status ? NULL : usk_feed_next(&feed[1]);
 	for (uint64_t runs = 1;
 	     !feed[0].status && !feed[1].status && !w->stopped && (next[0] || next[1]); runs++) {
 		/* The one that lags behind, some packets in a row: the other's tables stay out of
@@ -405,7 +405,7 @@ static enum usk_status walk_through(struct walk *w, int64_t window, struct usk_e
 		int me = common_of(next[1]) < common_of(next[0]);
 		for (int i = 0; i < RUN && next[me]; i++) {
 			take(w, me, next[me]);
-			next[me] = usk_feed_next(&feed[me], err);
+			next[me] = usk_feed_next(&feed[me]);
 		}
 		int64_t p_now = common_of(next[0]), q_now = common_of(next[1]);
 		int64_t now = p_now < q_now ? p_now : q_now;
@@ -420,14 +420,17 @@ static enum usk_status walk_through(struct walk *w, int64_t window, struct usk_e
 		}
 		if (w->opt->progress && runs % 1024 == 0) {
 			w->opt->progress(w->opt->progress_ctx,
-					 usk_trace_pos(w->of[0].trace) +
-						 usk_trace_pos(w->of[1].trace));
+					 feed[0].batch->pos + feed[1].batch->pos);
 		}
+	}
+	/* What was handed out may have been enough before one of them failed. */
+	usk_walk_handed(w);
+	for (int me = 0; me < 2 && !w->stopped; me++) {
+		w->failed = w->failed || !feed[me].status ? w->failed : &feed[me];
 	}
 	drain(w, INT64_MAX);
 	settle(w, INT64_MAX);
 	w->counts->unmatched += feed[0].unmatched + feed[1].unmatched;
-	return feed[0].status ? feed[0].status : feed[1].status;
 }
 
 /* How many messages are by which evidence. */
@@ -443,6 +446,18 @@ static void count_evidence(const struct walk *w, struct usk_evidence *evidence)
 	for (size_t i = FROM_OPTION; i <= FROM_EXCHANGE; i++) {
 		*field[i] += w->decided_by[i];
 		w->counts->matched += w->decided_by[i];
+	}
+}
+
+/* A few, which stay in the caches, or as many as are worth a thread. */
+static void begin_handing(struct walk *w)
+{
+	enum { FEW = 512, MANY = 1 << 14 };
+	w->cap_out = w->sink->beside && usk_processors() > 1 ? MANY : FEW;
+	for (int i = 0; i < 2; i++) {
+		struct handful *h = i ? &w->handed : &w->out;
+		h->msg = usk_grow(NULL, w->cap_out, sizeof *h->msg);
+		h->origin = usk_grow(NULL, w->cap_out, sizeof *h->origin);
 	}
 }
 
@@ -471,17 +486,27 @@ enum usk_status usk_walk(const struct usk_walker of[2], const struct usk_coarse 
 		learn_own(w, me);
 		usk_side_init(&w->side[me], w->doubled[me]);
 	}
+	begin_handing(w);
 	learn_ways(w, coarse);
 	enum usk_status status = begin_feeds(w, coarse, window, err);
-	status = status ? status : walk_through(w, window, err);
+	if (!status) {
+		walk_through(w, window);
+	}
 	count_lonely(w);
 	usk_walk_settle_doubts(w);
 	usk_walk_flush(w);
+	usk_walk_handed(w);
 	count_evidence(w, evidence);
+	if (w->failed && err) {
+		*err = w->failed->err;
+	}
+	status = w->failed ? w->failed->status : status;
 	for (int me = 0; me < 2; me++) {
 		usk_side_free(&w->side[me]);
+		usk_feed_end(&w->feed[me]);
 	}
 	usk_directions_free(&w->directions);
+	USK_FREE(w->out.msg, w->out.origin, w->handed.msg, w->handed.origin);
 	free(w);
 	return status;
 }

@@ -69,12 +69,20 @@ bool usk_direction_falls(const struct directions *w, uint32_t which, bool nearer
 enum role usk_direction_decide(const struct directions *w, struct direction *d, bool last);
 
 /* MAX_CHAIN: packets of one key that are looked at; more are nobody's. */
-enum { OUT_BATCH = 512, MAX_CHAIN = 64 };
+enum { MAX_CHAIN = 64 };
+
+/* Messages that are handed out together. */
+struct handful {
+	struct usk_msg *msg;
+	struct usk_origin *origin;
+	size_t n;
+};
 
 struct walk {
 	const struct usk_walker *of; /* [2] */
 	const struct usk_walk_options *opt;
 	struct usk_feed feed[2];
+	const struct usk_feed *failed; /* NULL: none did */
 	struct side side[2];
 	struct directions directions;
 	struct usk_addr own[2][16]; /* among these is each capture's own; none: not known */
@@ -89,12 +97,13 @@ struct walk {
 	int64_t lag_ns;	 /* a send is surely read when its receive is this old */
 	/* Out */
 	const struct usk_sink *sink;
-	struct usk_msg out[OUT_BATCH];
-	struct usk_origin origin[OUT_BATCH];
-	size_t n_out;
+	struct handful out, handed;
+	size_t cap_out;
+	struct usk_beside *hands; /* `handed` out */
+	bool enough;		  /* the sink wants no more than that */
 	struct usk_counts *counts;
 	uint64_t decided_by[FROM_EXCHANGE + 1]; /* messages by enum role_source */
-	bool stopped;				/* the sink wants no more */
+	bool stopped;				/* `enough`, once that is known */
 };
 
 /** A packet of a stream that capture `me` did not have so far. */
@@ -121,5 +130,7 @@ void usk_walk_agree(struct walk *w, uint32_t p, uint32_t q);
 /** Hand out what was in doubt until now. */
 void usk_walk_settle_doubts(struct walk *w);
 void usk_walk_flush(struct walk *w);
+/** Wait until the sink has what was handed out. */
+void usk_walk_handed(struct walk *w);
 
 #endif
