@@ -67,6 +67,21 @@ static void read_ahead(void *ctx)
 	} while (to->of[to->n - 1].n && to->n < f->cap);
 }
 
+static void begin_reading(struct usk_feed *f)
+{
+	f->reads = f->cap > 1 ? usk_beside_begin(read_ahead, f) : NULL;
+}
+
+static void end_reading(struct usk_feed *f)
+{
+	if (f->reads) {
+		usk_beside_end(f->reads);
+		f->reads = NULL;
+	} else {
+		read_ahead(f);
+	}
+}
+
 enum usk_status usk_feed_begin(struct usk_feed *f, struct usk_err *err)
 {
 	f->cap = usk_processors() > 1 ? AHEAD : 1;
@@ -77,7 +92,7 @@ enum usk_status usk_feed_begin(struct usk_feed *f, struct usk_err *err)
 	f->batch = f->now.of;
 	enum usk_status status = usk_trace_rewind(f->of->trace, err);
 	if (!status) {
-		f->reads = usk_beside_begin(read_ahead, f);
+		begin_reading(f);
 	}
 	return status;
 }
@@ -91,15 +106,14 @@ void usk_feed_end(struct usk_feed *f)
 bool usk_feed_more(struct usk_feed *f)
 {
 	if (!f->now.n || ++f->batch == f->now.of + f->now.n) {
-		usk_beside_end(f->reads);
-		f->reads = NULL;
+		end_reading(f);
 		struct usk_fed_batches spare = f->now;
 		f->now = f->next;
 		f->next = spare;
 		f->batch = f->now.of;
 		f->batch = f->now.of;
 		if (f->now.of[f->now.n - 1].n) {
-			f->reads = usk_beside_begin(read_ahead, f);
+			begin_reading(f);
 		}
 	}
 	f->at = 0;

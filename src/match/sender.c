@@ -47,7 +47,7 @@ void usk_walk_flush(struct walk *w)
 		struct handful spare = w->handed;
 		w->handed = w->out;
 		w->out = spare;
-		if (w->sink->beside) {
+		if (w->beside) {
 			w->hands = usk_beside_begin(hand_out, w);
 		} else {
 			hand_out(w);

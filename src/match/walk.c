@@ -453,7 +453,8 @@ static void count_evidence(const struct walk *w, struct usk_evidence *evidence)
 static void begin_handing(struct walk *w)
 {
 	enum { FEW = 512, MANY = 1 << 14 };
-	w->cap_out = w->sink->beside && usk_processors() > 1 ? MANY : FEW;
+	w->beside = w->sink->beside && usk_processors() > 1;
+	w->cap_out = w->beside ? MANY : FEW;
 	for (int i = 0; i < 2; i++) {
 		struct handful *h = i ? &w->handed : &w->out;
 		h->msg = usk_grow(NULL, w->cap_out, sizeof *h->msg);

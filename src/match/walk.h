@@ -99,6 +99,7 @@ struct walk {
 	const struct usk_sink *sink;
 	struct handful out, handed;
 	size_t cap_out;
+	bool beside;		  /* while others are matched */
 	struct usk_beside *hands; /* `handed` out */
 	bool enough;		  /* the sink wants no more than that */
 	struct usk_counts *counts;
