@@ -48,10 +48,10 @@ struct gather {
 
 /* ---- wrong messages -------------------------------------------------------------------------- */
 
-/* How many more may be left out. */
+/* How many more may be left out, of so many messages. */
 static size_t allowed(const struct usk_sync_options *o, uint64_t messages, size_t out)
 {
-	uint64_t most = (messages + out) / 10000 > 10 ? (messages + out) / 10000 : 10;
+	uint64_t most = messages / 10000 > 10 ? messages / 10000 : 10;
 	most = o->max_outliers >= 0 ? (uint64_t)o->max_outliers : most;
 	return most > out ? most - out : 0;
 }
@@ -323,13 +323,17 @@ static void decide(struct way *w, struct pair_source *s, struct gathered *g, str
 	pair->quality = !part.n[0] && !part.n[1] ? USK_ABSENT
 			: part.n[0] && part.n[1] ? USK_BOUNDED
 						 : USK_ONE_SIDED;
-	size_t may_go = allowed(p->opt, pair->a_to_b + pair->b_to_a, s->n_exclude);
-	const struct usk_calm_model m = { .wander_e12 = p->model.wander_e12,
-					  .clocks = may_wander(s),
-					  .max_skew_e12 = p->max_skew_e12,
-					  .own_rates = p->model.kind == USK_SEGMENTS,
-					  .at_ends = w->all_again || w->stepped ? 0 : may_go };
+	const uint64_t messages = pair->a_to_b + pair->b_to_a + s->n_exclude;
+	const struct usk_calm_model m = {
+		.wander_e12 = p->model.wander_e12,
+		.clocks = may_wander(s),
+		.max_skew_e12 = p->max_skew_e12,
+		.own_rates = p->model.kind == USK_SEGMENTS,
+		.at_ends = w->all_again || w->stepped ? 0 : allowed(p->opt, messages, s->n_exclude)
+	};
 	usk_calm_of(&part, &m, &a, &b, &calm);
+	const size_t wrong = calm.n_outliers - calm.n_known[0];
+	const size_t may_go = allowed(p->opt, messages, s->n_exclude - calm.n_known[1]);
 	if (!w->sharp && p->model.kind != USK_LINEAR &&
 	    (calm.n_brackets || calm.n_outliers ||
 	     calm.needed_e12 > m.clocks * (int64_t)p->model.wander_e12)) {
@@ -354,7 +358,7 @@ static void decide(struct way *w, struct pair_source *s, struct gathered *g, str
 	bool in_vain = p->model.kind == USK_LINEAR && calm.n_brackets;
 	w->again = (calm.n_outliers || (in_vain && s->n_exclude)) && !w->all_again &&
 		   w->round++ < MAX_ROUNDS;
-	if (w->again && !in_vain && calm.n_outliers <= may_go) {
+	if (w->again && !in_vain && wrong <= may_go) {
 		want(w, s, &calm, pair);
 	} else if (w->again) {
 		/* Too many to be outliers: none is left out, so all are read again. */
@@ -365,7 +369,7 @@ static void decide(struct way *w, struct pair_source *s, struct gathered *g, str
 	g->too_many = w->all_again ? 1 : may_go + 1;
 	bool linear = p->model.kind == USK_LINEAR;
 	if (!w->again &&
-	    (calm.contradicted || calm.n_outliers >= g->too_many ||
+	    (calm.contradicted || wrong >= g->too_many ||
 	     (linear && (calm.n_brackets || usk_lines_quality(g->lines) == USK_CONTRADICTED)))) {
 		pair->quality = USK_CONTRADICTED;
 		contradict(s, g, &part, &calm, pair);

@@ -97,7 +97,7 @@ int usk_may_wander(const struct usk_work *w, const struct usk_graph_pair *p)
 
 static bool too_many(const struct usk_graph_pair *p, const struct usk_calm *c)
 {
-	return p->too_many && c->n_outliers >= p->too_many;
+	return p->too_many && c->n_outliers - c->n_known[0] >= p->too_many;
 }
 
 static void look_at_pairs(void *ctx, size_t from, size_t to)
@@ -111,7 +111,9 @@ static void look_at_pairs(void *ctx, size_t from, size_t to)
 		const struct usk_calm_model m = { .wander_e12 = p->model.wander_e12,
 						  .clocks = usk_may_wander(w, pair),
 						  .max_skew_e12 = p->max_skew_e12,
-						  .own_rates = p->model.kind == USK_SEGMENTS };
+						  .own_rates = p->model.kind == USK_SEGMENTS,
+						  .doubted_below = pair->too_many ? pair->too_many
+										  : SIZE_MAX };
 		if (!w->tied[i]) {
 			continue;
 		}

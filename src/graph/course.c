@@ -14,9 +14,6 @@
 
 #include <stdlib.h>
 
-/* A step for every so many points, or more, is no explanation. */
-enum { POINTS_A_STEP = 2 };
-
 struct cut {
 	size_t at;
 	bool rises;
@@ -95,11 +92,6 @@ void usk_course_of(struct usk_course *w, const struct usk_graph_back *known_a,
 		w->p[w->n++] = (struct usk_course_point){
 			.x = q.x, .y = q.y, .ceiling = ceiling, .hidden = hides[ceiling][k]
 		};
-		if (ceiling && (j == 1 || w->most_ceiling < -(usk_i128)q.y)) {
-			w->most_ceiling = -(usk_i128)q.y;
-		} else if (!ceiling && (i == 1 || q.y < w->least_floor)) {
-			w->least_floor = q.y;
-		}
 	}
 	free(hides[0]);
 	free(hides[1]);
@@ -350,17 +342,6 @@ static void mark_steps(struct usk_spans *s, const struct usk_spans *steps)
 	}
 	free(own);
 	free(from);
-}
-
-bool usk_course_too_many(const struct usk_course *w)
-{
-	struct usk_spans steps = usk_course_steps(w);
-	size_t shown = 0;
-	free(steps.span);
-	for (size_t i = 0; i < w->n; i++) {
-		shown += !w->p[i].hidden;
-	}
-	return POINTS_A_STEP * steps.n >= shown && steps.n;
 }
 
 /* The first that meets a step, in its direction, those before *first being passed; or a new one, in

@@ -20,18 +20,20 @@ struct usk_course {
 	const struct usk_part *part;
 	struct usk_course_point *p;
 	size_t n;
-	usk_i128 most_ceiling, least_floor; /* offsets */
 	int64_t skew_e12;
 	bool own_rates;
 	bool fixed; /* the wander is what it is */
 	bool ends;  /* messages at an end may be wrong */
 	bool slews; /* it is seen to be slewed: what a slew explains is no wrong message */
 	struct usk_outlook *outlook; /* NULL, or usk_course_outlook() */
-};
-
-/* Slopes that the offset may have. */
-struct usk_slope_range {
-	int64_t slow_e12, fast_e12;
+	/* As outliers were sought: the slopes, and where something happened, by stamps of b. */
+	struct usk_slope_range {
+		int64_t slow_e12, fast_e12;
+	} cone;
+	struct usk_between {
+		int64_t from, to;
+	} * happened;
+	size_t n_happened;
 };
 
 /* The interval of possible offsets, e12. */
@@ -98,6 +100,11 @@ void usk_course_outlook_free(struct usk_outlook *x);
 /** What the points up to `at`, or from it on, leave open there: floor and ceiling, e12. */
 struct usk_offsets usk_course_left_open(const struct usk_course *w, struct usk_slope_range c,
 					size_t at, bool behind);
+/** From number `from` on, behind or before: the nearest point that contradicts p, or that ends what no records tell of a
+ * break in; w->n: there is none. O(log n). */
+size_t usk_course_nearest(const struct usk_course *w, const struct usk_outlook *x,
+			  struct usk_slope_range c, const struct usk_course_point *p, size_t from,
+			  bool behind);
 struct usk_rise usk_course_rise(const struct usk_course *w, struct usk_slope_range c,
 				const struct usk_span *s);
 /* The course of a pair, and the slopes that any calm stretch of it may have. */
@@ -115,23 +122,14 @@ void usk_calm_course_of(struct usk_calm_course *x, const struct usk_part *p, int
 /** Between two stamps of a clock of the pair, b or a, without showing in its messages. */
 void usk_calm_jump(const struct usk_calm_course *x, bool of_b, int64_t from_ns, int64_t to_ns,
 		   struct usk_rise *out);
-/* Points by number, floors before ceilings, who was under way for longest first but for what the
- * clock did. */
-struct usk_flights {
-	uint32_t *point;
-	size_t floors;
-};
-
-/** Its points are to be freed. */
-struct usk_flights usk_course_flights(const struct usk_course *w);
+/** For usk_course_flight(), which takes O(log n) as a rule then. O(n). */
+struct usk_outlook *usk_course_flights(const struct usk_course *w, struct usk_slope_range c);
 /** How long messages were under way, but for minimum delays, that may have been so while it
  * happened: of each the least that either side of it says. */
 int64_t usk_course_flight(const struct usk_course *w, struct usk_slope_range c,
-			  const struct usk_span *s, const struct usk_flights *f);
+			  const struct usk_span *s, const struct usk_outlook *flights);
 /** The same of the skew limit alone: steps, beyond doubt; free() them. */
 struct usk_spans usk_course_steps(const struct usk_course *w);
-/** Are steps too many to explain anything? */
-bool usk_course_too_many(const struct usk_course *w);
 /** Brackets hold all of where the skew limit alone says that a step lies: who steps a clock slews
  * it, too, and one event is then no better explanation than two. Says which of them are steps. */
 void usk_course_hold_steps(const struct usk_course *w, struct usk_spans *s);
@@ -147,27 +145,15 @@ void usk_course_bracket(const struct usk_course *w, const struct usk_span *s,
 /* ---- wrong.c ------------------------------------------------------------------------------------
  */
 
-/** Leaves out messages that are wrong by themselves, notes them, and what was if they were right.
- */
+/** Leaves out messages that are wrong by themselves, and notes them. */
 void usk_wrong_leave_out(struct usk_course *w, int64_t wander, struct usk_calm *c);
 
 /* ---- doubts.c -----------------------------------------------------------------------------------
  */
 
-/* Where something happened, by stamps of b. */
-struct usk_happened {
-	struct usk_between {
-		int64_t from, to;
-	} * in;
-	size_t n;
-};
-
-/** To be freed. */
-struct usk_happened usk_happened_in(const struct usk_course *w, const struct usk_spans *s);
-/** What was if outliers are right, those of c and those that were left out before. */
-void usk_doubts_note(const struct usk_course *w, struct usk_slope_range cone,
-		     const struct usk_happened *h, struct usk_calm *c);
-/** Which of those that were left out before are before or behind a bracket as all others are. */
-void usk_doubts_explain(const struct usk_course *w, const struct usk_spans *s, struct usk_calm *c);
+/** Which outliers brackets explain, of c and of those that were left out before; and what happened if others are
+ * right, where they are fewer than so many. The brackets are those of the spans, in their order. */
+void usk_doubts_note(const struct usk_course *w, const struct usk_spans *s, size_t below,
+		     struct usk_calm *c);
 
 #endif

@@ -31,7 +31,7 @@ static void take_in(struct usk_offsets *v, const struct usk_course_point *p,
 	}
 }
 
-/* Of some points the most that floors, and the least that ceilings say, at x = 0. */
+/* Of some points what one of the floors, and one of the ceilings, says at x = 0. */
 struct says {
 	usk_i128 lo, hi;
 };
@@ -50,11 +50,12 @@ static struct says together(struct says a, struct says b)
 	return (struct says){ a.lo > b.lo ? a.lo : b.lo, a.hi < b.hi ? a.hi : b.hi };
 }
 
-static struct says alone(const struct usk_course_point *p, struct usk_slope_range c, bool behind)
+static struct says alone(const struct usk_course_point *p, struct usk_slope_range c, bool behind,
+			 struct says other)
 {
 	struct usk_offsets v = { .has = { true, true }, .lo = -USK_INF, .hi = USK_INF };
 	take_in(&v, p, c, 0, behind);
-	return (struct says){ v.lo, v.hi };
+	return p->ceiling ? (struct says){ other.lo, v.hi } : (struct says){ v.lo, other.hi };
 }
 
 static size_t leaf_of(const struct usk_course *w, size_t i, bool behind)
@@ -62,27 +63,36 @@ static size_t leaf_of(const struct usk_course *w, size_t i, bool behind)
 	return behind ? i : w->n - 1 - i;
 }
 
-struct usk_outlook *usk_course_outlook(const struct usk_course *w, struct usk_slope_range c)
+/* Its leaves are empty. */
+static struct usk_outlook *trees_of(const struct usk_course *w)
 {
 	struct usk_outlook *out = usk_alloc(1, sizeof *out);
 	for (out->leaves = 1; out->leaves < w->n;) {
 		out->leaves *= 2;
 	}
 	for (int behind = 0; behind < 2; behind++) {
-		struct says *node = usk_grow(NULL, 2 * out->leaves, sizeof *node);
-		for (size_t i = 0; i < out->leaves; i++) {
-			node[out->leaves + i] = nothing;
+		out->node[behind] = usk_grow(NULL, 2 * out->leaves, sizeof *out->node[behind]);
+	}
+	return out;
+}
+
+struct usk_outlook *usk_course_outlook(const struct usk_course *w, struct usk_slope_range c)
+{
+	struct usk_outlook *out = trees_of(w);
+	for (int behind = 0; behind < 2; behind++) {
+		struct says *node = out->node[behind];
+		for (size_t k = 0; k < out->leaves; k++) {
+			node[out->leaves + k] = nothing;
 		}
 		for (size_t i = 0; i < w->n; i++) {
 			const size_t last = behind ? i : i + 1;
 			const bool fresh = last < w->n && w->p[last].fresh;
 			node[out->leaves + leaf_of(w, i, behind)] =
-				fresh ? other_event : alone(&w->p[i], c, behind);
+				fresh ? other_event : alone(&w->p[i], c, behind, nothing);
 		}
 		for (size_t k = out->leaves; --k;) {
 			node[k] = together(node[2 * k], node[2 * k + 1]);
 		}
-		out->node[behind] = node;
 	}
 	return out;
 }
@@ -130,7 +140,7 @@ static struct usk_offsets look_from(const struct usk_course *w, struct usk_slope
 	const usk_i128 lo = x * (behind ? c.fast_e12 : c.slow_e12);
 	const usk_i128 hi = x * (behind ? c.slow_e12 : c.fast_e12);
 	const struct says known = take_from(w->outlook, behind, leaf_of(w, at, behind) + 1, hi - lo,
-					    alone(&w->p[at], c, behind));
+					    alone(&w->p[at], c, behind, nothing));
 	return (struct usk_offsets){ .has = { known.lo > -USK_INF, known.hi < USK_INF },
 				     .lo = known.lo + lo,
 				     .hi = known.hi + hi };
@@ -156,6 +166,43 @@ struct usk_offsets usk_course_left_open(const struct usk_course *w, struct usk_s
 			return v;
 		}
 	}
+}
+
+/* By the slopes that contradict least: the other way round than what a point says by itself (take_in()). */
+static struct says at_origin(const struct usk_course_point *p, struct usk_slope_range c,
+			     bool behind)
+{
+	const usk_i128 y = (p->ceiling ? -(usk_i128)p->y : (usk_i128)p->y) * USK_E12;
+	return (struct says){ y - (usk_i128)p->x * (behind ? c.slow_e12 : c.fast_e12),
+			      y - (usk_i128)p->x * (behind ? c.fast_e12 : c.slow_e12) };
+}
+
+/* Does any point of a node, on the other side? */
+static bool contradicts(const struct usk_course_point *p, struct says own, struct says x)
+{
+	return p->ceiling ? x.lo > own.hi : x.hi < own.lo;
+}
+
+size_t usk_course_nearest(const struct usk_course *w, const struct usk_outlook *x,
+			  struct usk_slope_range c, const struct usk_course_point *p, size_t from,
+			  bool behind)
+{
+	const struct says at = at_origin(p, c, behind);
+	const struct says *node = x->node[behind];
+	size_t k = x->leaves + leaf_of(w, from, behind);
+	bool found = false;
+	do {
+		while (!(k & 1)) {
+			k /= 2;
+		}
+		found = contradicts(p, at, node[k]);
+		k += !found;
+	} while (!found && k & (k - 1));
+	while (found && k < x->leaves) {
+		k *= 2;
+		k += !contradicts(p, at, node[k]);
+	}
+	return found ? leaf_of(w, k - x->leaves, behind) : w->n;
 }
 
 struct usk_rise usk_course_rise(const struct usk_course *w, struct usk_slope_range c,
@@ -193,84 +240,120 @@ static usk_i128 under_way(const struct usk_offsets *v, struct usk_slope_range c,
 	return !v->has[!p->ceiling] ? -1 : p->ceiling ? y - (v->lo + least) : v->hi + most - y;
 }
 
-/* What offsets at the ends of a span leave messages: at most so long, by 10^-12 ns. */
-static usk_i128 longest_way(const struct usk_course *w, const struct usk_offsets v[2])
+/* The trees are of the least that floors say here, and the most that ceilings do. */
+static struct says apart(struct says a, struct says b)
 {
-	usk_i128 longest = 0;
+	return (struct says){ a.lo < b.lo ? a.lo : b.lo, a.hi > b.hi ? a.hi : b.hi };
+}
+
+struct usk_outlook *usk_course_flights(const struct usk_course *w, struct usk_slope_range c)
+{
+	struct usk_outlook *out = trees_of(w);
+	for (int behind = 0; behind < 2; behind++) {
+		struct says *node = out->node[behind];
+		for (size_t k = 0; k < out->leaves; k++) {
+			node[out->leaves + k] = other_event;
+		}
+		for (size_t i = 0; i < w->n; i++) {
+			node[out->leaves + leaf_of(w, i, behind)] =
+				alone(&w->p[i], c, behind, other_event);
+		}
+		for (size_t k = out->leaves; --k;) {
+			node[k] = apart(node[2 * k], node[2 * k + 1]);
+		}
+	}
+	return out;
+}
+
+/* Who was under way for longest while something happened between two moments. */
+struct flight {
+	const struct usk_course *w;
+	struct usk_slope_range c;
+	usk_i128 at[2];
+	struct usk_offsets v[2]; /* there */
+	usk_i128 longest;	 /* so far, e12 */
+};
+
+/* How far it lies from there: who is further away than it was under way for was not so meanwhile. */
+static usk_i128 far_away(const struct flight *f, size_t i)
+{
+	const usk_i128 x = f->w->p[i].x;
+	const usk_i128 far = x < f->at[0] ? f->at[0] - x : x > f->at[1] ? x - f->at[1] : 0;
+	return far * USK_E12;
+}
+
+static void weigh(struct flight *f, size_t i)
+{
+	const usk_i128 l = under_way(&f->v[0], f->c, f->at[0], &f->w->p[i]);
+	const usk_i128 r = under_way(&f->v[1], f->c, f->at[1], &f->w->p[i]);
+	const usk_i128 least = l < 0 || (r >= 0 && r < l) ? r : l;
+	if (least > f->longest && far_away(f, i) <= least) {
+		f->longest = least;
+	}
+}
+
+/* How long those of a node were under way at most, by either end. */
+static usk_i128 at_most(const struct flight *f, struct says x, bool behind)
+{
+	const int64_t low = behind ? f->c.fast_e12 : f->c.slow_e12;
+	const int64_t high = behind ? f->c.slow_e12 : f->c.fast_e12;
+	usk_i128 most = -1;
 	for (int k = 0; k < 2; k++) {
-		usk_i128 there = w->most_ceiling * USK_E12 - v[k].lo;
-		usk_i128 back = v[k].hi - w->least_floor * USK_E12;
-		longest = v[k].has[0] && there > longest ? there : longest;
-		longest = v[k].has[1] && back > longest ? back : longest;
+		const struct usk_offsets *v = &f->v[k];
+		const usk_i128 floor = v->hi - (x.lo + f->at[k] * low);
+		const usk_i128 ceiling = x.hi + f->at[k] * high - v->lo;
+		most = v->has[1] && x.lo < USK_INF && floor > most ? floor : most;
+		most = v->has[0] && x.hi > -USK_INF && ceiling > most ? ceiling : most;
 	}
-	return longest;
+	return most;
 }
 
-static int by_flight(const void *pa, const void *pb, void *ctx)
+/* Those of node k, from that leaf on, each half of them so many. */
+static void seek(struct flight *f, const struct usk_outlook *x, bool behind, size_t k, size_t leaf,
+		 size_t half)
 {
-	const struct usk_course *w = ctx;
-	const struct usk_course_point *a = &w->p[*(const uint32_t *)pa];
-	const struct usk_course_point *b = &w->p[*(const uint32_t *)pb];
-	int order = usk_order(a->ceiling, b->ceiling);
-	return order ? order : usk_order(a->y, b->y);
+	if (leaf >= f->w->n) {
+		return;
+	}
+	const size_t i = leaf_of(f->w, leaf, behind);
+	const usk_i128 most = at_most(f, x->node[behind][k], behind);
+	if (most <= f->longest || far_away(f, i) > most) {
+		return;
+	}
+	if (k >= x->leaves) {
+		weigh(f, i);
+		return;
+	}
+	seek(f, x, behind, 2 * k, leaf, half / 2);
+	seek(f, x, behind, 2 * k + 1, leaf + half, half / 2);
 }
 
-struct usk_flights usk_course_flights(const struct usk_course *w)
+/* From that leaf on. */
+static void seek_from(struct flight *f, const struct usk_outlook *x, bool behind, size_t leaf)
 {
-	struct usk_flights f = { usk_grow(NULL, w->n + 1, sizeof *f.point), 0 };
-	for (uint32_t i = 0; i < w->n; i++) {
-		f.point[i] = i;
-		f.floors += !w->p[i].ceiling;
+	size_t k = x->leaves + leaf, of = 1;
+	for (; k & (k - 1); k++) {
+		for (; !(k & 1); k /= 2) {
+			of *= 2;
+		}
+		seek(f, x, behind, k, k * of - x->leaves, of / 2);
 	}
-	if (w->n) {
-		qsort_r(f.point, w->n, sizeof *f.point, by_flight, (void *)w);
-	}
-	return f;
-}
-
-/* How long one of a direction was under way at most, over its mirrored offset: wherever it is. */
-static usk_i128 over_offset(const struct usk_course *w, struct usk_slope_range c,
-			    const struct usk_offsets v[2], bool ceiling)
-{
-	usk_i128 l = ceiling ? -v[0].lo : v[0].hi, r = ceiling ? -v[1].lo : v[1].hi;
-	int64_t slow = c.slow_e12 < 0 ? -c.slow_e12 : c.slow_e12;
-	int64_t fast = c.fast_e12 < 0 ? -c.fast_e12 : c.fast_e12;
-	usk_i128 most = !v[1].has[!ceiling] || (v[0].has[!ceiling] && l > r) ? l : r;
-	return most + ((usk_i128)w->p[w->n - 1].x - w->p[0].x) * (slow > fast ? slow : fast);
 }
 
 int64_t usk_course_flight(const struct usk_course *w, struct usk_slope_range c,
-			  const struct usk_span *s, const struct usk_flights *f)
+			  const struct usk_span *s, const struct usk_outlook *flights)
 {
-	const usk_i128 at[] = { w->p[s->from].x, w->p[s->to].x };
-	const struct usk_offsets v[] = { usk_course_left_open(w, c, s->from, false),
-					 usk_course_left_open(w, c, s->to, true) };
-	/* Who is further away than the longest way was under way for less than that. */
-	const usk_i128 reach =
-		(longest_way(w, v) + (at[1] - at[0]) * w->skew_e12) / (USK_E12 - w->skew_e12);
-	usk_i128 longest = 0;
-	for (int ceiling = 0; ceiling < 2; ceiling++) {
-		const usk_i128 over = over_offset(w, c, v, ceiling);
-		const size_t end = ceiling ? w->n : f->floors;
-		for (size_t k = ceiling ? f->floors : 0; k < end; k++) {
-			const struct usk_course_point *p = &w->p[f->point[k]];
-			usk_i128 x = p->x;
-			usk_i128 far = x < at[0] ? at[0] - x : x > at[1] ? x - at[1] : 0;
-			if (over - usk_e12(p->y) <= longest) {
-				break; /* so are all that follow */
-			}
-			if (far > reach) {
-				continue;
-			}
-			usk_i128 l = under_way(&v[0], c, at[0], p);
-			usk_i128 r = under_way(&v[1], c, at[1], p);
-			usk_i128 least = l < 0 || (r >= 0 && r < l) ? r : l;
-			if (least > longest && far * USK_E12 <= least) {
-				longest = least;
-			}
-		}
+	struct flight f = { .w = w,
+			    .c = c,
+			    .at = { w->p[s->from].x, w->p[s->to].x },
+			    .v = { usk_course_left_open(w, c, s->from, false),
+				   usk_course_left_open(w, c, s->to, true) } };
+	for (size_t i = s->from; i <= s->to; i++) {
+		weigh(&f, i);
 	}
-	return usk_saturate(usk_ceil_div(longest, USK_E12));
+	seek_from(&f, flights, false, leaf_of(w, s->from, false) + 1);
+	seek_from(&f, flights, true, leaf_of(w, s->to, true) + 1);
+	return usk_saturate(usk_ceil_div(f.longest, USK_E12));
 }
 
 /* ---- brackets ----------------------------------------------------------------------------------
@@ -304,6 +387,8 @@ void usk_course_bracket(const struct usk_course *w, const struct usk_span *s, st
 	widen(w, s, &from, &to);
 	*b = (struct usk_bracket){ .b0_ns = w->part->frame.local_ns + w->p[from].x,
 				   .b1_ns = w->part->frame.local_ns + w->p[to].x,
+				   .from_ns = w->part->frame.local_ns + w->p[s->from].x,
+				   .to_ns = w->part->frame.local_ns + w->p[s->to].x,
 				   .a0_ns = INT64_MAX,
 				   .a1_ns = INT64_MIN,
 				   .rises = s->rises,

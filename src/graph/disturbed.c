@@ -187,10 +187,9 @@ struct stamps {
 /* All brackets of a pair, and what else is asked of them. */
 struct shown {
 	const struct usk_spans *s;
-	bool in_vain; /* they explain nothing, so nobody asks how wide they are */
 	struct stamps stamps;
 	struct usk_reach reach;
-	struct usk_flights flights;
+	struct usk_outlook *flights;
 };
 
 /* Does another one than number k reach into what lies between two points, or a break that records tell of? */
@@ -216,9 +215,9 @@ static struct usk_bracket bracket_of(const struct usk_course *w, const struct sh
 	usk_course_bracket(w, s, &b);
 	struct usk_rise size = usk_course_rise(w, c, s);
 	b.step = s->step;
-	if (s->step && !s->rises && !x->in_vain) {
+	if (s->step && !s->rises) {
 		struct usk_span wide = *s;
-		int64_t flight = usk_course_flight(w, c, s, &x->flights);
+		int64_t flight = usk_course_flight(w, c, s, x->flights);
 		usk_i128 by = (usk_i128)flight + w->part->moved_ns;
 		wide.from = last_until(w, s->from, w->p[s->from].x - by);
 		wide.to = first_from(w, s->to, w->p[s->to].x + by);
@@ -281,6 +280,8 @@ static void swallow(struct usk_bracket *all, const struct usk_bracket *b)
 	all->b1_ns = b->b1_ns > all->b1_ns ? b->b1_ns : all->b1_ns;
 	all->a0_ns = b->a0_ns < all->a0_ns ? b->a0_ns : all->a0_ns;
 	all->a1_ns = b->a1_ns > all->a1_ns ? b->a1_ns : all->a1_ns;
+	all->from_ns = b->from_ns < all->from_ns ? b->from_ns : all->from_ns;
+	all->to_ns = b->to_ns > all->to_ns ? b->to_ns : all->to_ns;
 	all->flight_ns = b->flight_ns > all->flight_ns ? b->flight_ns : all->flight_ns;
 	all->least_ns = all->most_ns = USK_NONE;
 }
@@ -339,11 +340,29 @@ static void unite_steps(struct usk_calm *c)
 	c->n_brackets = n;
 }
 
+/* Is there a step for every so many points that none of them is around, or more? */
+static bool explains_nothing(const struct usk_course *w, const struct usk_calm *c)
+{
+	enum { POINTS_A_STEP = 2 };
+	const int64_t origin = w->part->frame.local_ns;
+	size_t steps = 0, outside = 0, around = 0;
+	size_t *begin = usk_alloc(w->n + 1, sizeof *begin), *end = usk_alloc(w->n + 1, sizeof *end);
+	for (; steps < c->n_brackets && c->bracket[steps].step; steps++) {
+		begin[last_until(w, w->n - 1, (usk_i128)c->bracket[steps].from_ns - origin) + 1]++;
+		end[first_from(w, 0, (usk_i128)c->bracket[steps].to_ns - origin)]++;
+	}
+	for (size_t i = 0; i < w->n; i++) {
+		around += begin[i] - end[i];
+		outside += !around && !w->p[i].hidden;
+	}
+	USK_FREE(begin, end);
+	return POINTS_A_STEP * steps >= outside && steps;
+}
+
 static void begin_again(struct usk_course *w, struct usk_spans *s, struct usk_calm *out)
 {
 	usk_calm_free(out);
-	free(s->span);
-	free(w->p);
+	USK_FREE(s->span, w->p, w->happened);
 	w->n = 0;
 }
 
@@ -398,17 +417,15 @@ void usk_calm_of(const struct usk_part *p, const struct usk_calm_model *m,
 		out->stepped_at_end = out->n_outliers <= m->at_ends;
 	}
 	if (s.n) {
-		out->contradicted = usk_course_too_many(&w);
 		certify(&w, &s, out);
 		usk_course_hold_steps(&w, &s);
 	}
-	usk_doubts_explain(&w, &s, out);
 	out->n_brackets = s.n;
 	out->bracket = usk_alloc(s.n + 1, sizeof *out->bracket);
-	struct shown all = { .s = &s, .in_vain = out->contradicted };
+	struct shown all = { .s = &s };
 	if (s.n) {
 		all.reach = usk_course_reach(&w, &s);
-		all.flights = usk_course_flights(&w);
+		all.flights = usk_course_flights(&w, s.cone);
 		all.stamps = stamps_around(&w);
 	}
 	w.outlook = s.n ? usk_course_outlook(&w, s.cone) : NULL;
@@ -416,11 +433,13 @@ void usk_calm_of(const struct usk_part *p, const struct usk_calm_model *m,
 		out->bracket[k] = bracket_of(&w, &all, k);
 		out->contradicted = out->contradicted || is_turned(&w, &all, &s.span[k]);
 	}
+	usk_doubts_note(&w, &s, m->doubted_below, out);
 	unite_steps(out);
+	out->contradicted = out->contradicted || explains_nothing(&w, out);
 	usk_course_outlook_free(w.outlook);
 	usk_course_reach_free(&all.reach);
-	USK_FREE(all.flights.point, all.stamps.least, all.stamps.most, all.stamps.breaks, s.span,
-		 w.p);
+	usk_course_outlook_free(all.flights);
+	USK_FREE(all.stamps.least, all.stamps.most, all.stamps.breaks, s.span, w.p, w.happened);
 }
 
 void usk_calm_free(struct usk_calm *c)

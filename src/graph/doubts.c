@@ -34,18 +34,50 @@ struct against {
 	bool fresh[2]; /* none, as far as records tell of a break */
 };
 
-static struct against against_of(const struct usk_course *w, struct usk_slope_range c, size_t at)
+/* Points, what they leave open by some range of slopes, and the same points with an outlier among them, at `at`. */
+struct among {
+	const struct usk_course *w;
+	struct usk_slope_range c;
+	struct usk_outlook *x;
+	struct usk_course with;
+	size_t at;
+};
+
+static struct among among_of(const struct usk_course *w, struct usk_slope_range c)
 {
-	struct against g = { .from = at, .to = at };
-	while (g.from && !g.before && !g.fresh[0]) {
-		g.from--;
-		g.before = usk_course_contradict(c, &w->p[g.from], &w->p[at]);
-		g.fresh[0] = !g.before && w->p[g.from + 1].fresh;
+	struct among m = { w, c, usk_course_outlook(w, c), *w, w->n };
+	m.with.p = usk_grow(NULL, w->n + 1, sizeof *m.with.p);
+	if (w->n) {
+		memcpy(m.with.p, w->p, w->n * sizeof *m.with.p);
 	}
-	while (g.to + 1 < w->n && !g.behind && !g.fresh[1]) {
-		g.to++;
-		g.behind = usk_course_contradict(c, &w->p[at], &w->p[g.to]);
-		g.fresh[1] = !g.behind && w->p[g.to].fresh;
+	m.with.n++;
+	m.with.outlook = NULL;
+	return m;
+}
+
+static void among_free(struct among *m)
+{
+	usk_course_outlook_free(m->x);
+	free(m->with.p);
+}
+
+static struct against against_of(const struct among *m)
+{
+	const struct usk_course_point *p = &m->with.p[m->at];
+	const size_t n = m->w->n, at = m->at;
+	struct against g = { .from = at, .to = at };
+	for (size_t i = at; i && !g.before && !g.fresh[0];) {
+		i = usk_course_nearest(m->w, m->x, m->c, p, i - 1, false);
+		g.from = i < n ? i : 0;
+		g.before = i < n && usk_course_contradict(m->c, &m->w->p[i], p);
+		g.fresh[0] = i < n && !g.before && i + 1 < at;
+		i = i < n ? i : 0;
+	}
+	for (size_t i = at; i < n && !g.behind && !g.fresh[1]; i++) {
+		i = usk_course_nearest(m->w, m->x, m->c, p, i, true);
+		g.to = i < n ? i + 1 : n;
+		g.behind = i < n && usk_course_contradict(m->c, p, &m->w->p[i]);
+		g.fresh[1] = i < n && !g.behind;
 	}
 	return g;
 }
@@ -56,21 +88,12 @@ static int64_t a_stamp(const struct usk_course *w, size_t i)
 	return usk_part_other(w->part, (struct usk_xy){ p->x, p->y }, p->ceiling);
 }
 
-struct usk_happened usk_happened_in(const struct usk_course *w, const struct usk_spans *s)
-{
-	struct usk_happened h = { usk_alloc(s->n + 1, sizeof *h.in), s->n };
-	for (size_t i = 0; i < s->n; i++) {
-		h.in[i] = (struct usk_between){ w->p[s->span[i].from].x, w->p[s->span[i].to].x };
-	}
-	return h;
-}
-
 /* Did anything happen between x and y? */
-static bool happened(const struct usk_happened *h, int64_t x, int64_t y)
+static bool happened(const struct usk_course *w, int64_t x, int64_t y)
 {
 	bool any = false;
-	for (size_t i = 0; i < h->n && !any; i++) {
-		any = h->in[i].to > x && h->in[i].from < y;
+	for (size_t i = 0; i < w->n_happened && !any; i++) {
+		any = w->happened[i].to > x && w->happened[i].from < y;
 	}
 	return any;
 }
@@ -129,8 +152,8 @@ static int64_t surely_beyond(const struct usk_course *w, size_t at, bool last)
  * it, though nothing happened there: then a clock was set, maybe, and need not return before the end, or before the
  * records tell of a break. Nothing is known of b beyond the nearest that it does contradict.
  */
-static bool doubt_at_end(const struct usk_course *w, struct usk_slope_range c,
-			 const struct usk_happened *h, size_t at, bool last, struct usk_bracket *b)
+static bool doubt_at_end(const struct usk_course *w, struct usk_slope_range c, size_t at, bool last,
+			 struct usk_bracket *b)
 {
 	int64_t a = a_stamp(w, at), near_a = 0;
 	size_t near = at, begin, end;
@@ -165,7 +188,7 @@ static bool doubt_at_end(const struct usk_course *w, struct usk_slope_range c,
 				   .both = true,
 				   .least_ns = set_back ? USK_NONE : 0,
 				   .most_ns = set_back ? USK_NONE : 0 };
-	return near != at && !happened(h, last ? x : y, last ? y : x);
+	return near != at && !happened(w, last ? x : y, last ? y : x);
 }
 
 /*
@@ -175,11 +198,12 @@ static bool doubt_at_end(const struct usk_course *w, struct usk_slope_range c,
  * these: else a single wrong message would leave nothing known of hours. At a break that records
  * tell of it need not return.
  */
-static bool doubt_of(const struct usk_course *w, struct usk_slope_range c,
-		     const struct usk_happened *h, size_t at, const struct usk_suspect *s,
-		     struct usk_bracket *b)
+static bool doubt_of(const struct among *m, const struct usk_suspect *s, struct usk_bracket *b)
 {
-	struct against g = against_of(w, c, at);
+	const struct usk_course *w = &m->with;
+	const struct usk_slope_range c = m->c;
+	const struct against g = against_of(m);
+	const size_t at = m->at;
 	size_t from = g.from, to = g.to;
 	bool before = g.before || g.fresh[0], behind = g.behind || g.fresh[1];
 	bool both = g.before && g.behind;
@@ -202,42 +226,7 @@ static bool doubt_of(const struct usk_course *w, struct usk_slope_range c,
 		b->least_ns = -b->most_ns;
 	}
 	return any || ((before || behind) &&
-		       (doubt_at_end(w, c, h, at, true, b) || doubt_at_end(w, c, h, at, false, b)));
-}
-
-/* For one more, in points of its own. */
-static void make_room(struct usk_course *w)
-{
-	struct usk_course_point *p = usk_grow(NULL, w->n + 1, sizeof *p);
-	if (w->n) {
-		memcpy(p, w->p, w->n * sizeof *p);
-	}
-	w->p = p;
-	w->n++;
-}
-
-void usk_doubts_note(const struct usk_course *w, struct usk_slope_range cone,
-		     const struct usk_happened *h, struct usk_calm *c)
-{
-	const struct usk_part *p = w->part;
-	const struct usk_slope_range any = { -w->skew_e12, w->skew_e12 };
-	size_t n = c->n_outliers + p->n_left_out;
-	if (w->fixed || !n) { /* a clock of one rate was not set */
-		return;
-	}
-	cone = w->own_rates ? any : cone;
-	c->doubt = usk_alloc(n, sizeof *c->doubt);
-	struct usk_course with = *w;
-	make_room(&with);
-	for (size_t i = 0, at = w->n; i < n; i++) {
-		const struct usk_suspect *s =
-			i < c->n_outliers ? &c->outlier[i] : &p->left_out[i - c->n_outliers];
-		if (!s->right) {
-			at = insert(&with, s, at);
-			c->n_doubts += doubt_of(&with, cone, h, at, s, &c->doubt[c->n_doubts]);
-		}
-	}
-	free(with.p);
+		       (doubt_at_end(w, c, at, true, b) || doubt_at_end(w, c, at, false, b)));
 }
 
 /* How many of v[n], which do not fall, are less than x? */
@@ -265,30 +254,142 @@ static size_t between(const struct usk_course *w, const struct usk_spans *s,
 	return s->n;
 }
 
-void usk_doubts_explain(const struct usk_course *w, const struct usk_spans *s, struct usk_calm *c)
+/* Is an outlier, of w's points at `at`, before or behind a bracket as all others are? */
+static bool is_in_order(const struct among *m, const struct usk_spans *s, const struct usk_reach *r)
 {
-	const struct usk_part *p = w->part;
-	if (!p->n_left_out) {
-		return;
+	const struct usk_course *w = &m->with;
+	const struct against g = against_of(m);
+	const size_t at = m->at;
+	size_t k = g.before ? between(w, s, r, &w->p[g.from], &w->p[at], false) : 0;
+	size_t l = g.behind ? between(w, s, r, &w->p[at], &w->p[g.to], true) : 0;
+	/* With more wander it may contradict nothing: that explains nothing. */
+	bool any = g.before || g.behind || g.fresh[0] || g.fresh[1];
+	/* One event is not both before and behind it. */
+	bool two = !g.before || !g.behind || k < l;
+	return any && two && (!g.before || k < s->n) && (!g.behind || l < s->n);
+}
+
+/* Does an outlier contradict nothing of the stretch behind bracket k, or before it? */
+static bool fits_stretch(const struct usk_course *w, const struct usk_spans *s, size_t k,
+			 const struct usk_course_point *p, bool behind)
+{
+	const size_t first = behind ? s->span[k].to : k ? s->span[k - 1].to : 0;
+	const size_t last = !behind	   ? s->span[k].from
+			    : k + 1 < s->n ? s->span[k + 1].from
+					   : w->n - 1;
+	bool fits = first <= last;
+	for (size_t i = first; fits && i <= last; i++) {
+		const struct usk_course_point *q = &w->p[i];
+		fits = !(q->x < p->x ? usk_course_contradict(s->cone, q, p)
+				     : usk_course_contradict(s->cone, p, q)) &&
+		       (i == first || !q->fresh);
 	}
-	c->explained = usk_alloc(p->n_left_out, sizeof *c->explained);
-	struct usk_reach r = usk_course_reach(w, s);
-	struct usk_course with = *w;
-	make_room(&with);
-	for (size_t i = 0, at = w->n; i < p->n_left_out; i++) {
-		at = insert(&with, &p->left_out[i], at);
-		struct against g = against_of(&with, s->cone, at);
-		size_t k = g.before ? between(w, s, &r, &with.p[g.from], &with.p[at], false) : 0;
-		size_t l = g.behind ? between(w, s, &r, &with.p[at], &with.p[g.to], true) : 0;
-		/* With more wander it may contradict nothing: that explains nothing. */
-		bool any = g.before || g.behind || g.fresh[0] || g.fresh[1];
-		/* One event is not both before and behind it. */
-		bool two = !g.before || !g.behind || k < l;
-		if (!p->left_out[i].right && any && two && (!g.before || k < s->n) &&
-		    (!g.behind || l < s->n)) {
-			c->explained[c->n_explained++] = i;
+	return fits;
+}
+
+/* By bracket, in about their order, with the stamps around it that may have been shown twice, if it is known by how
+ * much b was set back: the first that it and all behind it may reach to, and the last that it and all before may. */
+static struct usk_reach shown_twice_around(const struct usk_bracket *b, size_t n)
+{
+	struct usk_reach r = { usk_grow(NULL, n + 1, sizeof *r.from),
+			       usk_grow(NULL, n + 1, sizeof *r.to) };
+	for (size_t k = 0; k < n; k++) {
+		const bool known = b[k].rises && b[k].most_ns != USK_NONE;
+		const usk_i128 twice = known ? usk_bracket_set_back(&b[k], true) : 0;
+		r.from[k] = usk_saturate(b[k].b0_ns - twice);
+		r.to[k] = usk_saturate(b[k].b1_ns + twice);
+	}
+	usk_least_behind(r.from, n);
+	usk_most_before(r.to, n);
+	return r;
+}
+
+/*
+ * Of a clock that was set back stamps around it may have been shown twice, and be of either side: what is among those
+ * of the one may be as all of the other are.
+ */
+static bool is_of_other_side(const struct usk_course *w, const struct usk_spans *s,
+			     const struct usk_reach *twice, const struct usk_course_point *p)
+{
+	const int64_t stamp = usk_saturate((usk_i128)w->part->frame.local_ns + p->x);
+	bool any = false;
+	for (size_t k = count_under(twice->to, s->n, stamp);
+	     k < s->n && twice->from[k] <= stamp && !any; k++) {
+		const struct usk_span *x = &s->span[k];
+		any = p->ceiling != x->rises
+			      ? p->x < w->p[x->to].x && fits_stretch(w, s, k, p, true)
+			      : p->x > w->p[x->from].x && fits_stretch(w, s, k, p, false);
+	}
+	return any;
+}
+
+/* All that are not left out for good, those of c first. */
+struct suspects {
+	const struct usk_suspect *outlier, *left_out;
+	size_t n, n_outliers;
+};
+
+static const struct usk_suspect *suspect_of(const struct suspects *all, size_t i)
+{
+	return i < all->n_outliers ? &all->outlier[i] : &all->left_out[i - all->n_outliers];
+}
+
+/* What happened if one is right: nothing else than brackets say. */
+static bool *explain(const struct usk_course *w, const struct usk_spans *s,
+		     const struct suspects *all, struct usk_calm *c)
+{
+	struct usk_reach r = usk_course_reach(w, s), twice = shown_twice_around(c->bracket, s->n);
+	struct among m = among_of(w, s->cone);
+	bool *known = usk_alloc(all->n, sizeof *known);
+	c->explained = usk_alloc(all->n, sizeof *c->explained);
+	for (size_t i = 0; i < all->n; i++) {
+		const struct usk_suspect *x = suspect_of(all, i);
+		const bool before = i >= all->n_outliers;
+		if (x->right) {
+			continue;
+		}
+		m.at = insert(&m.with, x, m.at);
+		const bool in_order = is_in_order(&m, s, &r);
+		known[i] = is_of_other_side(w, s, &twice, &m.with.p[m.at]);
+		c->n_known[before] += in_order || known[i];
+		if (in_order && before) {
+			c->explained[c->n_explained++] = i - all->n_outliers;
 		}
 	}
-	free(with.p);
+	among_free(&m);
 	usk_course_reach_free(&r);
+	usk_course_reach_free(&twice);
+	return known;
+}
+
+static void doubt(const struct usk_course *w, const struct suspects *all, const bool *known,
+		  struct usk_calm *c)
+{
+	const struct usk_slope_range any = { -w->skew_e12, w->skew_e12 };
+	struct among m = among_of(w, w->own_rates ? any : w->cone);
+	c->doubt = usk_alloc(all->n, sizeof *c->doubt);
+	for (size_t i = 0; i < all->n; i++) {
+		const struct usk_suspect *x = suspect_of(all, i);
+		if (!x->right && !known[i]) {
+			m.at = insert(&m.with, x, m.at);
+			c->n_doubts += doubt_of(&m, x, &c->doubt[c->n_doubts]);
+		}
+	}
+	among_free(&m);
+}
+
+void usk_doubts_note(const struct usk_course *w, const struct usk_spans *s, size_t below,
+		     struct usk_calm *c)
+{
+	const struct suspects all = { c->outlier, w->part->left_out,
+				      c->n_outliers + w->part->n_left_out, c->n_outliers };
+	if (!all.n) {
+		return;
+	}
+	bool *known = explain(w, s, &all, c);
+	/* A clock of one rate was not set. */
+	if (!w->fixed && c->n_outliers - c->n_known[0] < below) {
+		doubt(w, &all, known, c);
+	}
+	free(known);
 }

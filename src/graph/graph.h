@@ -155,6 +155,7 @@ void usk_graph_alone(const struct usk_fit *fit, struct usk_clock *out);
 struct usk_bracket {
 	int64_t b0_ns, b1_ns;	   /* stamps of b around it */
 	int64_t a0_ns, a1_ns;	   /* and of a */
+	int64_t from_ns, to_ns;	   /* stamps of b of the points that show it */
 	bool rises;		   /* the offset rose, or fell */
 	bool step;		   /* by more than the skew limit allows: not a slew */
 	bool doubted;		   /* outliers say so: they are wrong, or the clock was set */
@@ -176,6 +177,8 @@ struct usk_calm {
 	size_t n_doubts;
 	size_t *explained; /* of those left out before, by number: brackets say as much */
 	size_t n_explained;
+	/* Of its own outliers, and of those left out before: brackets say of so many what happened, or may have. */
+	size_t n_known[2];
 	bool stepped_at_end; /* outliers would be too many, if those at ends were not right */
 	bool contradicted;   /* nothing explains it: a step at every turn */
 	struct usk_point point[2];
@@ -191,6 +194,8 @@ struct usk_calm_model {
 	/* Outliers are sought at both ends too, if all are no more than these; but with rates of
 	 * their own a last stretch is as good as any. */
 	size_t at_ends;
+	/* What happened if outliers are right is asked where fewer than these are unexplained. */
+	size_t doubted_below;
 };
 
 /* A clock that is seen to be slewed is steered by a daemon, which corrects by less, unseen: its

@@ -85,12 +85,11 @@ static void size_jump(const struct usk_work *w, uint32_t k, struct usk_jump *j)
 {
 	uint32_t a = w->first[k], b = w->first[k + 1] - 1;
 	j->size_lo_ns = j->size_hi_ns = USK_NONE;
-	while (a < b && w->x[a + 1] <= j->after_local_ns) {
-		a++;
-	}
-	while (b > a && w->x[b - 1] >= j->before_local_ns) {
-		b--;
-	}
+	const uint32_t from = usk_event_behind(w, k, j->after_local_ns);
+	const uint32_t to = usk_event_behind(w, k, (usk_i128)j->before_local_ns - 1);
+	a = from > a ? from - 1 : a;
+	b = to < b ? to : b;
+	b = b < a ? a : b;
 	if (w->lo_ns[a] == USK_NONE || w->lo_ns[b] == USK_NONE || w->hi_ns[a] == USK_NONE ||
 	    w->hi_ns[b] == USK_NONE || w->filled[a] || w->filled[b]) {
 		return;

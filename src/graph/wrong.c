@@ -284,6 +284,19 @@ static struct usk_spans leave_out_all(struct usk_course *w, const struct usk_cou
 	return s;
 }
 
+/* As all that is left shows it, of which w may have more. */
+static void note_where(struct usk_course *w, const struct usk_course *left,
+		       const struct usk_spans *s)
+{
+	w->cone = s->cone;
+	w->n_happened = s->n;
+	w->happened = usk_alloc(s->n + 1, sizeof *w->happened);
+	for (size_t i = 0; i < s->n; i++) {
+		w->happened[i] = (struct usk_between){ left->p[s->span[i].from].x,
+						       left->p[s->span[i].to].x };
+	}
+}
+
 /* What was found to be right is among the points again. */
 static void acquit(struct usk_course *w, const struct usk_suspect *s)
 {
@@ -315,7 +328,6 @@ void usk_wrong_leave_out(struct usk_course *w, int64_t wander, struct usk_calm *
 	memset(out, 0, all.n * sizeof *out);
 	w->slews = false;
 	struct usk_spans s = usk_course_spans(&open, wander);
-	struct usk_happened h;
 	if (s.n >= (w->ends ? 1 : 2)) {
 		struct usk_course some = *w;
 		bool *wrong = usk_alloc(open.n, sizeof *wrong);
@@ -329,7 +341,7 @@ void usk_wrong_leave_out(struct usk_course *w, int64_t wander, struct usk_calm *
 					  usk_course_spans(&open, wander));
 		}
 		note_outliers(&open, s.cone, wrong, c);
-		h = usk_happened_in(&some, &s);
+		note_where(w, &some, &s);
 		for (size_t i = 0; i < open.n; i++) {
 			out[number[i]] = wrong[i];
 		}
@@ -338,8 +350,7 @@ void usk_wrong_leave_out(struct usk_course *w, int64_t wander, struct usk_calm *
 		without(w, out, &all, number);
 		USK_FREE(all.p, some.p, wrong);
 	} else {
-		h = usk_happened_in(&open, &s);
+		note_where(w, &open, &s);
 	}
-	usk_doubts_note(w, s.cone, &h, c);
-	USK_FREE(s.span, h.in, open.p, out, number);
+	USK_FREE(s.span, open.p, out, number);
 }
