@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """size.py BUILD [CLOCKS MESSAGES] - processor time of `sync` against clocks and messages
 
-Message tables of clocks that talk at random, as stars, as chains and as noise are made in a folder of their
+Message tables of clocks that talk at random, as stars, as chains, as noise and of one that is set often are made in a folder of their
 own, or in --keep DIR, and are then put on one clock. Without numbers the shapes that cost
 most, and a table: clocks from 10 to 30,000, messages from 1e3 to 1e7. Time is user and system
 time of one run, in seconds; the third column is that over messages times log2 of messages, in
@@ -78,6 +78,22 @@ def noise(path, n, messages):
             f.write("c%d,c%d,%d,%d\n" % (a, b, shows(clock[a], sent), shows(clock[b], got + 10**6)))
 
 
+def often(path, n, messages):
+    """Two clocks, of which the second is set by 20 to 300 ms, back or forward, every 20 messages."""
+    draw = random.Random(1)
+    at = now = 0
+    with open(path, "w") as f:
+        f.write(HEADER)
+        for i in range(messages):
+            if i % 20 == 10:
+                at += draw.choice([-1, 1]) * draw.randrange(20 * 10**6, 300 * 10**6)
+            now += int(draw.expovariate(1 / 50e6))
+            there = [START + now, START + now + at]
+            back = [t + 500000 + int(draw.expovariate(1 / 500000)) for t in there[::-1]]
+            a, b = (0, 1) if draw.random() < 0.5 else (1, 0)
+            f.write("c%d,c%d,%d,%d\n" % (a, b, there[a], back[a]))
+
+
 def cpu(*command):
     """User and system seconds, peak MB, exit status."""
     null = subprocess.DEVNULL
@@ -103,7 +119,7 @@ def main():
     parser.add_argument("build")
     parser.add_argument("clocks", type=int, nargs="?")
     parser.add_argument("messages", type=int, nargs="?")
-    parser.add_argument("--shape", choices=["graph", "star", "chain", "noise"], default="graph")
+    parser.add_argument("--shape", choices=["graph", "star", "chain", "noise", "often"], default="graph")
     parser.add_argument("--keep")
     o = parser.parse_intermixed_args()
     unskew = os.path.join(o.build, "unskew")
@@ -116,6 +132,7 @@ def main():
         measure(unskew, folder, "star", star, 20000, 120000)
         measure(unskew, folder, "chain", chain, 2000, 20000)
         measure(unskew, folder, "noise", noise, 2, 90000, "--max-outliers", "90000")
+        measure(unskew, folder, "often", often, 2, 160000)
         for messages in (10**3, 10**4, 10**5, 10**6, 10**7):
             for n in (10, 100, 1000, 10000, 30000):
                 if 2 * n <= messages:

@@ -21,6 +21,17 @@ bool usk_jump_spans(const struct usk_jump *j, uint32_t epoch, int64_t first_ns, 
 	       (epoch < j->end_epoch || (epoch == j->end_epoch && second_ns < j->before_local_ns));
 }
 
+static bool begins_before(const struct usk_jump *j, const struct usk_knot *k)
+{
+	return k->epoch > j->epoch || (k->epoch == j->epoch && k->local_ns > j->after_local_ns);
+}
+
+static bool ends_by(const struct usk_jump *j, const struct usk_knot *k)
+{
+	return k->epoch > j->end_epoch ||
+	       (k->epoch == j->end_epoch && k->local_ns >= j->before_local_ns);
+}
+
 struct usk_widths usk_band_widths(const struct usk_clock *clock)
 {
 	struct usk_widths w = { USK_NONE, USK_NONE, USK_NONE, USK_NONE, 0, 0 };
@@ -60,10 +71,15 @@ struct usk_widths usk_band_widths(const struct usk_clock *clock)
 double usk_clock_drift(const struct usk_clock *k)
 {
 	double rise = 0, run = 0;
+	size_t passed = 0;
 	for (size_t i = 1; i < k->n_knots; i++) {
 		const struct usk_knot *a = &k->knot[i - 1], *b = &k->knot[i];
 		bool apart = a->epoch == b->epoch;
-		for (size_t j = 0; j < k->n_jumps && apart; j++) {
+		while (passed < k->n_jumps && ends_by(&k->jump[passed], a)) {
+			passed++;
+		}
+		for (size_t j = passed; j < k->n_jumps && begins_before(&k->jump[j], b) && apart;
+		     j++) {
 			apart = !usk_jump_spans(&k->jump[j], a->epoch, b->local_ns, a->local_ns);
 		}
 		if (apart) {
