@@ -25,27 +25,23 @@ ORDERS = {
 }
 
 
-def simulate(unskew, draw, seed):
-	"""How long messages are under way at least, ns."""
-	clocks, us = draw.choice([2, 2, 3, 4]), draw.choice([100, 1_000, 5_000, 20_000])
-	words = ['--hosts', str(clocks), '--seconds', '10', '--rate', str(draw.choice([5, 20, 100])), '--seed', str(seed),
+def simulate(unskew, draw, seed, clocks, us, seconds, rates, steps):
+	"""Messages that are under way for `us` at least, so many a second; steps() draws (clock, second, ns) of each."""
+	words = ['--hosts', str(clocks), '--seconds', str(seconds), '--rate', str(draw.choice(rates)), '--seed', str(seed),
 		'--dmin', f'{us}us', '--tail', f'{us}us', '--format', 'table',
 		'--offset', ','.join(f'{draw.randrange(-10**6, 10**6)}us' for _ in range(clocks)),
 		'--drift-ppm', ','.join(str(draw.randrange(-50, 50)) for _ in range(clocks))]
-	for _ in range(draw.choice([1, 1, 2])):
-		words += ['--step', f'host{draw.randrange(clocks)}@{draw.uniform(1.5, 8.5):.3f}s:{draw.choice([-1, 1]) * int(10**draw.uniform(7, 10))}ns']
+	for clock, second, ns in steps():
+		words += ['--step', f'host{clock}@{second:.3f}s:{ns}ns']
 	r = run(unskew, 'simulate', '-q', '-o', 'in', *words)
 	if r.returncode:
 		raise AssertionError(f'simulate: {r.stderr.strip()}')
-	return 1000 * us
 
 
-def judge(unskew, seed):
-	draw = random.Random(f'ts {seed}')
-	delay_ns = simulate(unskew, draw, seed)
+def judged(unskew, draw, order, delay_ns):
+	"""How many bands hold the truth, how many do not and are excused, and the clocks of the answer."""
 	with open('in/messages.csv', encoding='utf-8') as f:
 		head, *rows = f.read().splitlines()
-	order = draw.choice(list(ORDERS))
 	ORDERS[order](draw, rows)
 	with open('in/messages.csv', 'w', encoding='utf-8') as f:
 		f.write('\n'.join([head, *rows, '']))
@@ -57,7 +53,20 @@ def judge(unskew, seed):
 	truth, answer = captured.read('in/truth.json', 'clocks.json')
 	if missed and captured.is_assumed(truth, answer, captured.SMALL + 8 * delay_ns):
 		raise AssertionError(f'{order}, delay {delay_ns / 1e6} ms, {captured.told(truth)}: {" ".join(missed)}')
-	return None, sum('holds the truth' in line for line in found), len(missed)
+	return sum('holds the truth' in line for line in found), len(missed), answer['clocks']
+
+
+def step(draw, clocks):
+	return draw.randrange(clocks), draw.uniform(1.5, 8.5), draw.choice([-1, 1]) * int(10**draw.uniform(7, 10))
+
+
+def judge(unskew, seed):
+	draw = random.Random(f'ts {seed}')
+	clocks, us = draw.choice([2, 2, 3, 4]), draw.choice([100, 1_000, 5_000, 20_000])
+	steps = lambda: [step(draw, clocks) for _ in range(draw.choice([1, 1, 2]))]
+	simulate(unskew, draw, seed, clocks, us, 10, [5, 20, 100], steps)
+	held, excused, _ = judged(unskew, draw, draw.choice(list(ORDERS)), 1000 * us)
+	return None, held, excused
 
 
 if __name__ == '__main__':
