@@ -322,12 +322,25 @@ unsigned usk_processors(void);
 void usk_parallel(size_t n, size_t step, unsigned threads,
 		  void (*work)(void *ctx, size_t from, size_t to), void *ctx);
 
-struct usk_beside; /* a piece of work beside the caller's own */
+/* A piece of work beside the caller's own; zeroed: none. */
+struct usk_job {
+	void (*work)(void *ctx);
+	void *ctx;
+	struct usk_job *next;
+	enum { USK_JOB_NONE, USK_JOB_WAITS, USK_JOB_RUNS } state;
+};
 
-/** Begin work(ctx) in a thread. Where there is one processor, or no thread is to be had, it is done when it has to
- * end. */
-struct usk_beside *usk_beside_begin(void (*work)(void *ctx), void *ctx);
-/** Wait until it is done, and free it; NULL is allowed. */
-void usk_beside_end(struct usk_beside *b);
+struct usk_helpers; /* threads that do jobs, in the order in which these were begun */
+
+/** So many, but no more than there are processors beside the caller's, or threads to be had. All jobs
+ * are begun and ended by one thread. */
+struct usk_helpers *usk_helpers_new(unsigned most);
+/** NULL is allowed. All jobs that were begun have ended. */
+void usk_helpers_free(struct usk_helpers *h);
+unsigned usk_helpers_number(const struct usk_helpers *h);
+/** Begin work(ctx). */
+void usk_job_begin(struct usk_helpers *h, struct usk_job *j, void (*work)(void *ctx), void *ctx);
+/** Until it is done, if one was begun: what no helper has come to is done by the caller. */
+void usk_job_end(struct usk_helpers *h, struct usk_job *j);
 
 #endif

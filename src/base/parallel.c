@@ -55,34 +55,122 @@ void usk_parallel(size_t n, size_t step, unsigned threads,
 	}
 }
 
-struct usk_beside {
-	void (*work)(void *ctx);
-	void *ctx;
-	pthread_t thread;
-	bool started;
+/* ---- beside ---------------------------------------------------------------------------- */
+
+struct usk_helpers {
+	pthread_mutex_t lock;
+	pthread_cond_t begun, done;
+	struct usk_job *first, *last; /* that wait */
+	bool over;
+	unsigned n;
+	pthread_t thread[MOST_THREADS];
 };
 
-static void *work_beside(void *ctx)
+static void *help(void *ctx)
 {
-	const struct usk_beside *b = ctx;
-	b->work(b->ctx);
+	struct usk_helpers *h = ctx;
+	pthread_mutex_lock(&h->lock);
+	for (;;) {
+		while (!h->first && !h->over) {
+			pthread_cond_wait(&h->begun, &h->lock);
+		}
+		struct usk_job *j = h->first;
+		if (!j) {
+			break;
+		}
+		h->first = j->next;
+		j->state = USK_JOB_RUNS;
+		pthread_mutex_unlock(&h->lock);
+		j->work(j->ctx);
+		pthread_mutex_lock(&h->lock);
+		j->state = USK_JOB_NONE;
+		pthread_cond_signal(&h->done); /* to the one who begins and ends all jobs */
+	}
+	pthread_mutex_unlock(&h->lock);
 	return NULL;
 }
 
-struct usk_beside *usk_beside_begin(void (*work)(void *ctx), void *ctx)
+struct usk_helpers *usk_helpers_new(unsigned most)
 {
-	struct usk_beside *b = usk_alloc(1, sizeof *b);
-	*b = (struct usk_beside){ .work = work, .ctx = ctx };
-	b->started = usk_processors() > 1 && !pthread_create(&b->thread, NULL, work_beside, b);
-	return b;
+	struct usk_helpers *h = usk_alloc(1, sizeof *h);
+	const unsigned others = usk_processors() - 1;
+	most = most < others ? most : others;
+	most = most < MOST_THREADS ? most : MOST_THREADS;
+	pthread_mutex_init(&h->lock, NULL);
+	pthread_cond_init(&h->begun, NULL);
+	pthread_cond_init(&h->done, NULL);
+	while (h->n < most && !pthread_create(&h->thread[h->n], NULL, help, h)) {
+		h->n++;
+	}
+	return h;
 }
 
-void usk_beside_end(struct usk_beside *b)
+void usk_helpers_free(struct usk_helpers *h)
 {
-	if (b && b->started) {
-		pthread_join(b->thread, NULL);
-	} else if (b) {
-		b->work(b->ctx);
+	if (!h) {
+		return;
 	}
-	free(b);
+	pthread_mutex_lock(&h->lock);
+	h->over = true;
+	pthread_cond_broadcast(&h->begun);
+	pthread_mutex_unlock(&h->lock);
+	for (unsigned i = 0; i < h->n; i++) {
+		pthread_join(h->thread[i], NULL);
+	}
+	pthread_cond_destroy(&h->begun);
+	pthread_cond_destroy(&h->done);
+	pthread_mutex_destroy(&h->lock);
+	free(h);
+}
+
+unsigned usk_helpers_number(const struct usk_helpers *h)
+{
+	return h->n;
+}
+
+void usk_job_begin(struct usk_helpers *h, struct usk_job *j, void (*work)(void *ctx), void *ctx)
+{
+	*j = (struct usk_job){ .work = work, .ctx = ctx, .state = USK_JOB_WAITS };
+	if (!h->n) {
+		return;
+	}
+	pthread_mutex_lock(&h->lock);
+	*(h->first ? &h->last->next : &h->first) = j;
+	h->last = j;
+	pthread_cond_signal(&h->begun);
+	pthread_mutex_unlock(&h->lock);
+}
+
+/* Out of those that wait. */
+static void withdraw(struct usk_helpers *h, const struct usk_job *j)
+{
+	struct usk_job *before = NULL;
+	for (struct usk_job *i = h->first; i != j; i = i->next) {
+		before = i;
+	}
+	*(before ? &before->next : &h->first) = j->next;
+	h->last = h->last == j ? before : h->last;
+}
+
+/* What no helper has come to, and none will. */
+static bool takes_back(struct usk_helpers *h, struct usk_job *j)
+{
+	pthread_mutex_lock(&h->lock);
+	const bool waits = j->state == USK_JOB_WAITS;
+	if (waits) {
+		withdraw(h, j);
+	}
+	while (j->state == USK_JOB_RUNS) {
+		pthread_cond_wait(&h->done, &h->lock);
+	}
+	pthread_mutex_unlock(&h->lock);
+	return waits;
+}
+
+void usk_job_end(struct usk_helpers *h, struct usk_job *j)
+{
+	if (h->n ? takes_back(h, j) : j->state == USK_JOB_WAITS) {
+		j->work(j->ctx);
+	}
+	j->state = USK_JOB_NONE;
 }

@@ -228,6 +228,7 @@ struct rows {
 	struct batch batch;
 	uint64_t before; /* bytes of the tables before this one */
 	bool stopped;
+	struct usk_helpers *helpers;
 	struct ahead taken, next;
 	enum usk_status status; /* of the reading */
 	struct usk_err *err;
@@ -359,12 +360,13 @@ static void take_and_read(struct rows *r)
 		usk_table_names(r->p, r->which);
 		r->p->events[r->which] += r->taken.n;
 	}
-	struct usk_beside *reads = usk_beside_begin(read_beside, r);
-	struct usk_beside *notes = usk_beside_begin(note_beside, r);
+	struct usk_job reads, notes;
+	usk_job_begin(r->helpers, &reads, read_beside, r);
+	usk_job_begin(r->helpers, &notes, note_beside, r);
 	take_rows(r);
 	usk_parties_progress(r->p, r->taken.pos);
-	usk_beside_end(reads);
-	usk_beside_end(notes);
+	usk_job_end(r->helpers, &reads);
+	usk_job_end(r->helpers, &notes);
 }
 
 static enum usk_status read_rows(struct rows *r)
@@ -388,6 +390,7 @@ static enum usk_status read_rows(struct rows *r)
 static struct rows rows_new(struct parties *p, const struct table_sink *sink, struct usk_err *err)
 {
 	struct rows r = { .p = p, .sink = sink, .err = err };
+	r.helpers = usk_helpers_new(2);
 	batch_new(&r.batch);
 	r.taken.msg = usk_grow(NULL, AHEAD, sizeof *r.taken.msg);
 	r.next.msg = usk_grow(NULL, AHEAD, sizeof *r.next.msg);
@@ -396,6 +399,7 @@ static struct rows rows_new(struct parties *p, const struct table_sink *sink, st
 
 static void rows_free(struct rows *r)
 {
+	usk_helpers_free(r->helpers);
 	batch_free(&r->batch);
 	USK_FREE(r->taken.msg, r->next.msg, r->place);
 }

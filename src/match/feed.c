@@ -67,53 +67,36 @@ static void read_ahead(void *ctx)
 	} while (to->of[to->n - 1].n && to->n < f->cap);
 }
 
-static void begin_reading(struct usk_feed *f)
-{
-	f->reads = f->cap > 1 ? usk_beside_begin(read_ahead, f) : NULL;
-}
-
-static void end_reading(struct usk_feed *f)
-{
-	if (f->reads) {
-		usk_beside_end(f->reads);
-		f->reads = NULL;
-	} else {
-		read_ahead(f);
-	}
-}
-
 enum usk_status usk_feed_begin(struct usk_feed *f, struct usk_err *err)
 {
-	f->cap = usk_processors() > 1 ? AHEAD : 1;
+	f->cap = usk_helpers_number(f->helpers) ? AHEAD : 1;
 	f->now.of = usk_grow(NULL, f->cap, sizeof *f->now.of);
 	f->next.of = usk_grow(NULL, f->cap, sizeof *f->next.of);
 	f->batch = f->now.of;
 	f->now.of->n = 0;
-	f->batch = f->now.of;
 	enum usk_status status = usk_trace_rewind(f->of->trace, err);
 	if (!status) {
-		begin_reading(f);
+		usk_job_begin(f->helpers, &f->reads, read_ahead, f);
 	}
 	return status;
 }
 
 void usk_feed_end(struct usk_feed *f)
 {
-	usk_beside_end(f->reads);
+	usk_job_end(f->helpers, &f->reads);
 	USK_FREE(f->now.of, f->next.of);
 }
 
 bool usk_feed_more(struct usk_feed *f)
 {
 	if (!f->now.n || ++f->batch == f->now.of + f->now.n) {
-		end_reading(f);
+		usk_job_end(f->helpers, &f->reads);
 		struct usk_fed_batches spare = f->now;
 		f->now = f->next;
 		f->next = spare;
 		f->batch = f->now.of;
-		f->batch = f->now.of;
 		if (f->now.of[f->now.n - 1].n) {
-			begin_reading(f);
+			usk_job_begin(f->helpers, &f->reads, read_ahead, f);
 		}
 	}
 	f->at = 0;

@@ -36,8 +36,9 @@ struct usk_feed {
 	const struct usk_coarse *map; /* NULL: its own clock is the common one */
 	struct usk_depth depth;
 	int64_t from_ns, to_ns; /* stamps outside of these are left out */
+	struct usk_helpers *helpers;
 	/* Who reads. */
-	struct usk_beside *reads;
+	struct usk_job reads;
 	struct usk_fed_batches next;
 	size_t cap; /* batches */
 	size_t hint;
@@ -55,7 +56,7 @@ struct usk_feed {
 	enum usk_status status; /* why it ended */
 };
 
-/** Rewind it, and read on from then on. `of` to `to_ns` are set, all else is zeroed. */
+/** Rewind it, and read on from then on. `of` to `helpers` are set, all else is zeroed. */
 enum usk_status usk_feed_begin(struct usk_feed *f, struct usk_err *err);
 void usk_feed_end(struct usk_feed *f);
 

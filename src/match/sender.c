@@ -35,8 +35,7 @@ static void hand_out(void *ctx)
 
 void usk_walk_handed(struct walk *w)
 {
-	usk_beside_end(w->hands);
-	w->hands = NULL;
+	usk_job_end(w->helpers, &w->hands);
 	w->stopped = w->enough;
 }
 
@@ -48,7 +47,7 @@ void usk_walk_flush(struct walk *w)
 		w->handed = w->out;
 		w->out = spare;
 		if (w->beside) {
-			w->hands = usk_beside_begin(hand_out, w);
+			usk_job_begin(w->helpers, &w->hands, hand_out, w);
 		} else {
 			hand_out(w);
 			usk_walk_handed(w);

@@ -324,6 +324,7 @@ static enum usk_status begin_feeds(struct walk *w, const struct usk_coarse *c, i
 	for (int me = 0; me < 2; me++) {
 		w->feed[me].of = &w->of[me];
 		w->feed[me].depth = w->opt->depth;
+		w->feed[me].helpers = w->helpers;
 	}
 	enum usk_status status = usk_feed_begin(p, err);
 	return status ? status : usk_feed_begin(q, err);
@@ -453,7 +454,7 @@ static void count_evidence(const struct walk *w, struct usk_evidence *evidence)
 static void begin_handing(struct walk *w)
 {
 	enum { FEW = 512, MANY = 1 << 14 };
-	w->beside = w->sink->beside && usk_processors() > 1;
+	w->beside = w->sink->beside && usk_helpers_number(w->helpers);
 	w->cap_out = w->beside ? MANY : FEW;
 	for (int i = 0; i < 2; i++) {
 		struct handful *h = i ? &w->handed : &w->out;
@@ -487,6 +488,8 @@ enum usk_status usk_walk(const struct usk_walker of[2], const struct usk_coarse 
 		learn_own(w, me);
 		usk_side_init(&w->side[me], w->doubled[me]);
 	}
+	/* Two captures, and messages. */
+	w->helpers = usk_helpers_new(3);
 	begin_handing(w);
 	learn_ways(w, coarse);
 	enum usk_status status = begin_feeds(w, coarse, window, err);
@@ -506,6 +509,7 @@ enum usk_status usk_walk(const struct usk_walker of[2], const struct usk_coarse 
 		usk_side_free(&w->side[me]);
 		usk_feed_end(&w->feed[me]);
 	}
+	usk_helpers_free(w->helpers);
 	usk_directions_free(&w->directions);
 	USK_FREE(w->out.msg, w->out.origin, w->handed.msg, w->handed.origin);
 	free(w);

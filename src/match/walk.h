@@ -81,6 +81,7 @@ struct handful {
 struct walk {
 	const struct usk_walker *of; /* [2] */
 	const struct usk_walk_options *opt;
+	struct usk_helpers *helpers;
 	struct usk_feed feed[2];
 	const struct usk_feed *failed; /* NULL: none did */
 	struct side side[2];
@@ -99,9 +100,9 @@ struct walk {
 	const struct usk_sink *sink;
 	struct handful out, handed;
 	size_t cap_out;
-	bool beside;		  /* while others are matched */
-	struct usk_beside *hands; /* `handed` out */
-	bool enough;		  /* the sink wants no more than that */
+	bool beside;	      /* while others are matched */
+	struct usk_job hands; /* `handed` out */
+	bool enough;	      /* the sink wants no more than that */
 	struct usk_counts *counts;
 	uint64_t decided_by[FROM_EXCHANGE + 1]; /* messages by enum role_source */
 	bool stopped;				/* `enough`, once that is known */

@@ -284,6 +284,37 @@ static void test_ticks(void **state)
 	assert_false(usk_tick_time(&t, UINT64_MAX, &ns));
 }
 
+static void count(void *ctx)
+{
+	++*(unsigned *)ctx;
+}
+
+/* However many helpers there are: each job is done once, by then. */
+static void test_jobs(void **state)
+{
+	(void)state;
+	enum { JOBS = 100, ROUNDS = 20 };
+	for (unsigned helpers = 0; helpers < 4; helpers++) {
+		struct usk_helpers *h = usk_helpers_new(helpers);
+		struct usk_job job[JOBS] = { 0 };
+		unsigned done[JOBS] = { 0 };
+		assert_true(usk_helpers_number(h) <= helpers);
+		for (unsigned round = 1; round <= ROUNDS; round++) {
+			for (size_t i = 0; i < JOBS; i++) {
+				usk_job_begin(h, &job[i], count, &done[i]);
+			}
+			for (size_t i = JOBS; i--;) {
+				size_t k = round % 2 ? i : (i * 37) % JOBS;
+				usk_job_end(h, &job[k]);
+				assert_int_equal(done[k], round);
+			}
+		}
+		usk_job_end(h, &job[0]);
+		assert_int_equal(done[0], ROUNDS);
+		usk_helpers_free(h);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -295,6 +326,7 @@ int main(void)
 		cmocka_unit_test(test_endless),
 		cmocka_unit_test(test_output_is_whole_or_absent),
 		cmocka_unit_test(test_ticks),
+		cmocka_unit_test(test_jobs),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
