@@ -12,8 +12,8 @@
 
 #include <stdlib.h>
 
-/* Batches that are read ahead, where another processor does it: to begin a thread takes as long as
- * 300 packets. */
+/* Batches that are read ahead, where another processor does it. With a quarter of them threads are
+ * woken so often that it is felt; with twice as many the first ones come late. */
 enum { AHEAD = 256 };
 
 static void decode(struct usk_feed *f, struct usk_record *r, const struct usk_iface *iface,
