@@ -187,6 +187,7 @@ struct stamps {
 /* All brackets of a pair, and what else is asked of them. */
 struct shown {
 	const struct usk_spans *s;
+	bool in_vain; /* they explain nothing, so nobody asks how wide they are */
 	struct stamps stamps;
 	struct usk_reach reach;
 	struct usk_outlook *flights;
@@ -215,7 +216,7 @@ static struct usk_bracket bracket_of(const struct usk_course *w, const struct sh
 	usk_course_bracket(w, s, &b);
 	struct usk_rise size = usk_course_rise(w, c, s);
 	b.step = s->step;
-	if (s->step && !s->rises) {
+	if (s->step && !s->rises && !x->in_vain) {
 		struct usk_span wide = *s;
 		int64_t flight = usk_course_flight(w, c, s, x->flights);
 		usk_i128 by = (usk_i128)flight + w->part->moved_ns;
@@ -340,10 +341,28 @@ static void unite_steps(struct usk_calm *c)
 	c->n_brackets = n;
 }
 
-/* Is there a step for every so many points that none of them is around, or more? */
-static bool explains_nothing(const struct usk_course *w, const struct usk_calm *c)
+/* A step for every so many points, or more, is no explanation. */
+static bool too_many(size_t steps, size_t points)
 {
 	enum { POINTS_A_STEP = 2 };
+	return POINTS_A_STEP * steps >= points && steps;
+}
+
+/* Of steps beyond doubt, whether they are one or not: then nobody need ask where they were. */
+static bool in_vain(const struct usk_course *w)
+{
+	struct usk_spans steps = usk_course_steps(w);
+	size_t shown = 0;
+	free(steps.span);
+	for (size_t i = 0; i < w->n; i++) {
+		shown += !w->p[i].hidden;
+	}
+	return too_many(steps.n, shown);
+}
+
+/* Of brackets, and points that none of them is around. */
+static bool explains_nothing(const struct usk_course *w, const struct usk_calm *c)
+{
 	const int64_t origin = w->part->frame.local_ns;
 	size_t steps = 0, outside = 0, around = 0;
 	size_t *begin = usk_alloc(w->n + 1, sizeof *begin), *end = usk_alloc(w->n + 1, sizeof *end);
@@ -356,7 +375,7 @@ static bool explains_nothing(const struct usk_course *w, const struct usk_calm *
 		outside += !around && !w->p[i].hidden;
 	}
 	USK_FREE(begin, end);
-	return POINTS_A_STEP * steps >= outside && steps;
+	return too_many(steps, outside);
 }
 
 static void begin_again(struct usk_course *w, struct usk_spans *s, struct usk_calm *out)
@@ -422,7 +441,8 @@ void usk_calm_of(const struct usk_part *p, const struct usk_calm_model *m,
 	}
 	out->n_brackets = s.n;
 	out->bracket = usk_alloc(s.n + 1, sizeof *out->bracket);
-	struct shown all = { .s = &s };
+	out->contradicted = s.n && in_vain(&w);
+	struct shown all = { .s = &s, .in_vain = out->contradicted };
 	if (s.n) {
 		all.reach = usk_course_reach(&w, &s);
 		all.flights = usk_course_flights(&w, s.cone);
@@ -434,6 +454,9 @@ void usk_calm_of(const struct usk_part *p, const struct usk_calm_model *m,
 		out->contradicted = out->contradicted || is_turned(&w, &all, &s.span[k]);
 	}
 	usk_doubts_note(&w, &s, m->doubted_below, out);
+	if (all.in_vain) { /* what explains nothing excuses nobody */
+		out->n_known[0] = out->n_known[1] = 0;
+	}
 	unite_steps(out);
 	out->contradicted = out->contradicted || explains_nothing(&w, out);
 	usk_course_outlook_free(w.outlook);

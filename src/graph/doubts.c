@@ -287,8 +287,8 @@ static bool fits_stretch(const struct usk_course *w, const struct usk_spans *s, 
 	return fits;
 }
 
-/* By bracket, in about their order, with the stamps around it that may have been shown twice, if it is known by how
- * much b was set back: the first that it and all behind it may reach to, and the last that it and all before may. */
+/* By bracket, in about their order, with the stamps around it that were shown twice if it is known by how much b was
+ * set back: the first stamp of it and all behind it, and the last of it and all before. */
 static struct usk_reach shown_twice_around(const struct usk_bracket *b, size_t n)
 {
 	struct usk_reach r = { usk_grow(NULL, n + 1, sizeof *r.from),
@@ -304,10 +304,8 @@ static struct usk_reach shown_twice_around(const struct usk_bracket *b, size_t n
 	return r;
 }
 
-/*
- * Of a clock that was set back stamps around it may have been shown twice, and be of either side: what is among those
- * of the one may be as all of the other are.
- */
+/* Within a bracket, and at stamps that were shown twice by it, nobody knows of which side one is: it may be as all of
+ * the other are. */
 static bool is_of_other_side(const struct usk_course *w, const struct usk_spans *s,
 			     const struct usk_reach *twice, const struct usk_course_point *p)
 {
