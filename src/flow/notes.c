@@ -122,10 +122,16 @@ static char *explain_contradiction(const struct usk_pair *p, const struct partie
 				  : "the clocks' rates never differ by more than %g ppm",
 			   (double)parties->max_skew_e12 * 1e-6);
 	/* With other models a step is no contradiction, but for one that messages cannot tell. */
+	bool captures = parties->party[p->a].capture && parties->party[p->b].capture;
 	const char *why =
-		!linear ? "a clock was set by as much as these messages last, or more often than "
-			  "they tell, its records are in another order than that of time, or two "
-			  "machines go by one name"
+		!linear ? captures ? "a clock was set by as much as these messages last, or more "
+				     "often than they tell, its records are in another order than "
+				     "that of time, two machines go by one name, or one machine by "
+				     "two: captures of one machine need one name, as in "
+				     "HOST=eth0.pcap HOST=any.pcap"
+				   : "a clock was set by as much as these messages last, or more "
+				     "often than they tell, its records are in another order than "
+				     "that of time, or two machines go by one name"
 		: parties->n > 2 ? "a clock was stepped or slewed, and as nothing says which, "
 				   "neither has an answer"
 				 : "a clock was stepped or slewed";
