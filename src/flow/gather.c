@@ -333,7 +333,8 @@ static void decide(struct way *w, struct pair_source *s, struct gathered *g, str
 	};
 	usk_calm_of(&part, &m, &a, &b, &calm);
 	const size_t wrong = calm.n_outliers - calm.n_known[0];
-	const size_t may_go = allowed(p->opt, messages, s->n_exclude - calm.n_known[1]);
+	const size_t known = calm.n_known[1] < s->n_exclude ? calm.n_known[1] : s->n_exclude;
+	const size_t may_go = allowed(p->opt, messages, s->n_exclude - known);
 	if (!w->sharp && p->model.kind != USK_LINEAR &&
 	    (calm.n_brackets || calm.n_outliers ||
 	     calm.needed_e12 > m.clocks * (int64_t)p->model.wander_e12)) {
