@@ -311,7 +311,7 @@ static uint32_t link_bytes(const struct packet *p)
 
 /*
  * Cut at every length: nothing beyond is read (the block is exactly as long), and what is still
- * decoded has the key that a capture of all of it gets at the depth of the shorter one.
+ * decoded has the key that a capture of all of it gets at the depth of the shorter one, on another link layer too.
  */
 static void test_cut_anywhere(void **state)
 {
@@ -338,7 +338,7 @@ static void test_cut_anywhere(void **state)
 		bytes_free(&b);
 		bool before = false;
 		for (uint32_t n = 0; n <= size; n++) {
-			struct usk_packet cut, whole;
+			struct usk_packet cut, whole, elsewhere;
 			struct usk_counts counts;
 			uint32_t depth = n > link ? n - link : 0;
 			bool good = decode_cut(&p, n, depth, &cut, &counts);
@@ -350,7 +350,11 @@ static void test_cut_anywhere(void **state)
 			uint32_t inner = p.tunnel == GRE ? 28 : p.tunnel ? 50 : 0;
 			if (good && n > link + inner) {
 				assert_true(decode_cut(&p, NO_CUT, depth, &whole, &counts));
-				if (whole.key != cut.key || whole.bytes != cut.bytes) {
+				struct packet bare = p;
+				bare.link = LINK_RAW;
+				assert_true(decode_cut(&bare, NO_CUT, depth, &elsewhere, &counts));
+				if (whole.key != cut.key || whole.bytes != cut.bytes ||
+				    elsewhere.key != cut.key) {
 					fail_msg("link %u, tunnel %u, protocol %u, v6 %d: cut "
 						 "after %u of %u",
 						 p.link, p.tunnel, p.proto, p.v6, n, size);
