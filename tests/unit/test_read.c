@@ -440,13 +440,44 @@ static void test_names(void **state)
 	usk_trace_close(NULL);
 }
 
+/* What a capture says of its snap length, if it is one: a merged capture says it again. */
+static void test_snap_length(void **state)
+{
+	static const struct {
+		uint32_t says, is;
+	} cases[] = { { 0, 262144 },
+		      { 1, 1 },
+		      { 65535, 65535 },
+		      { (1 << 24) - 1, (1 << 24) - 1 },
+		      { 1 << 24, 262144 },
+		      { UINT32_MAX, 262144 } };
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases) * 4; i++) {
+		struct bytes b = { .big = i & 2 };
+		size_t n;
+		if (i & 1) {
+			pcap_begin(&b, MAGIC_NS, cases[i / 4].says, LINK_ETHERNET);
+			pcap_record(&b, 1, 1, "x", 1, 60);
+		} else {
+			ng_section(&b);
+			ng_interface(&b, LINK_ETHERNET, cases[i / 4].says, 9);
+			ng_packet(&b, 0, 1, "x", 1, 60);
+		}
+		struct cursor c = { .t = open_file(&b), .batch = 1 };
+		assert_non_null(next(&c));
+		assert_int_equal(usk_trace_ifaces(c.t, &n)->snap_length, cases[i / 4].is);
+		usk_trace_close(c.t);
+		bytes_free(&b);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pcap),	       cmocka_unit_test(test_pcapng),
 		cmocka_unit_test(test_pcapng_details), cmocka_unit_test(test_unstamped),
 		cmocka_unit_test(test_far_stamps),     cmocka_unit_test(test_other_magics),
-		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_names),	       cmocka_unit_test(test_snap_length),
 	};
 	return cmocka_run_group_tests(tests, make_trace_path, remove_trace_path);
 }
