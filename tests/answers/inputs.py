@@ -114,6 +114,16 @@ def of_looped(seed, _):
 	return Input(['t.csv'], ['--model', 'linear'] if straight else [], sorted(w.spans), w.spans, least=w.least, asked=[[], ['audit']][seed % 2] + ['proof'] * straight)
 
 
+def of_misstated(seed, unskew):
+	"""Loops, and one or two anchors that messages contradict, mostly."""
+	i = of_looped(seed, unskew)
+	draw = random.Random(f'misstated {seed}')
+	for _ in range(draw.choice([1, 1, 2])):
+		(a, x), (b, y), at, off = *((c, i.spans[c]) for c in draw.sample(i.clocks, 2)), draw.random(), draw.choice([-1, 1]) * int(10 ** draw.uniform(3, 10))
+		i.said += ['--anchor', f'{a}@{x[0] + int((x[1] - x[0]) * at)}={b}@{y[0] + int((y[1] - y[0]) * at) + off}+-{draw.choice([10, 1000])}ns']
+	return i
+
+
 def of_lengthy(seed, _):
 	w, each = (lengthy.bent if seed % 2 else lengthy.row)(random.Random(f'lengthy {seed}'))
 	w.write('t.csv', each)
@@ -599,6 +609,7 @@ INPUTS = {
 	'trace_dat': (of_trace_dat, ['libtracecmd']),
 	'recorded': (of_recorded, []),
 	'looped': (of_looped, []),
+	'misstated': (of_misstated, []),
 	'interfaces': (of_interfaces, []),
 	'many': (of_many, []),
 	'sized': (of_sized, []),

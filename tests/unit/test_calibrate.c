@@ -440,6 +440,23 @@ static void test_facts(void **state)
 	usk_calibration_free(NULL);
 }
 
+/* Of two interfaces; one of q's has no name. */
+static void begin_capture(struct bytes *b, int me)
+{
+	ng_section(b);
+	for (int i = 0; i < 2; i++) {
+		size_t at = ng_begin(b, NG_INTERFACE);
+		put16(b, LINK_ETHERNET);
+		put16(b, 0);
+		put32(b, 262144);
+		if (!me || i) {
+			ng_option(b, 2, i ? "ge" : "fe", 2);
+		}
+		ng_option(b, 9, "\x09", 1);
+		ng_end(b, at);
+	}
+}
+
 /* Two interfaces a machine: a slow one with datagrams, a fast one with pings. */
 static void test_ways(void **state)
 {
@@ -448,19 +465,7 @@ static void test_ways(void **state)
 	struct bytes b[2] = { { 0 }, { 0 } };
 	struct traces t = { .n = 0 };
 	for (int me = 0; me < 2; me++) {
-		ng_section(&b[me]);
-		for (int i = 0; i < 2; i++) {
-			size_t at = ng_begin(&b[me], NG_INTERFACE);
-			put16(&b[me], LINK_ETHERNET);
-			put16(&b[me], 0);
-			put32(&b[me], 262144);
-			/* One of q's has no name. */
-			if (!me || i) {
-				ng_option(&b[me], 2, i ? "ge" : "fe", 2);
-			}
-			ng_option(&b[me], 9, "\x09", 1);
-			ng_end(&b[me], at);
-		}
+		begin_capture(&b[me], me);
 	}
 	for (int i = 0; i < 400; i++) {
 		int way = i % 4 / 2, from_q = i % 2; /* p asks, and not soon again */
@@ -518,6 +523,47 @@ static void test_ways(void **state)
 	bytes_free(&b[1]);
 }
 
+/* A table's messages are of no interface, be there captures of the same machines. */
+static void test_table_beside_captures(void **state)
+{
+	(void)state;
+	struct bytes b[2] = { { 0 }, { 0 } }, table = { 0 };
+	struct traces t = { .n = 0 };
+	for (int me = 0; me < 2; me++) {
+		struct packet x = { .link = LINK_ETHERNET,
+				    .src = 1,
+				    .dst = 2,
+				    .proto = UDP,
+				    .payload = 40,
+				    .content = (uint64_t)me };
+		struct bytes data = { .big = true };
+		uint32_t wire = packet_bytes(&x, &data);
+		begin_capture(&b[me], me);
+		ng_packet(&b[me], 1, START, data.data, (uint32_t)data.n, wire);
+		bytes_free(&data);
+	}
+	put_text(&table, COLUMNS "p,q,1700000000000000001,1700000000000000031,10\n"
+				 "q,p,1700000000000000050,1700000000000000103,10\n");
+	struct usk_calibration *c = NULL;
+	struct usk_err err = { 0 };
+	add(&t, &b[0], "p");
+	add(&t, &b[1], "q");
+	add(&t, &table, "t");
+	if (usk_calibrate(t.t, t.n, &defaults, NULL, &c, &err)) {
+		fail_msg("%s", err.msg);
+	}
+	assert_int_equal(c->n_pairs, 1);
+	assert_int_equal(c->pair[0].n_ways, 1);
+	assert_int_equal(c->pair[0].way[0].smallest_ns, 83);
+	assert_null(c->pair[0].way[0].asker_iface);
+	assert_null(c->pair[0].way[0].other_iface);
+	usk_calibration_free(c);
+	close_all(&t);
+	bytes_free(&b[0]);
+	bytes_free(&b[1]);
+	bytes_free(&table);
+}
+
 static void test_too_little(void **state)
 {
 	(void)state;
@@ -560,7 +606,7 @@ int main(void)
 		cmocka_unit_test(test_shortened),
 		cmocka_unit_test(test_other_clocks),
 		cmocka_unit_test(test_facts),
-		cmocka_unit_test(test_ways),
+		cmocka_unit_test(test_ways), cmocka_unit_test(test_table_beside_captures),
 		cmocka_unit_test(test_too_little),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
