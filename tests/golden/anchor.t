@@ -39,3 +39,9 @@ a      reference  0                           0                   6         6
 b      bounded    0.0 ms ± 10.1 ms            0 (-410 to 418)     7         6
 c      one-sided  at least -22.1 ms           -                   1         1
 d      one-sided  at least -22.3 ms           -                   0         1
+# Around a loop messages contradict each other alone: each is left out once, whatever is stated besides and is wrong.
+$ (echo sender,receiver,sent_ns,received_ns; echo c,a,83420000007,83350000003; echo a,b,267380000009,267340000001; echo b,c,267340000001,267450000003; echo c,a,267450000003,267379940007) >loop.csv; unskew sync loop.csv -r a --anchor a@87.15s=c@87.21s+-10ns | grep -E '^(Matched|Note)'
+Matched 4 messages; not used: 3 as outliers.
+Note: --anchor: what is stated of a and c contradicts their messages or another anchor, and is ignored
+Note: 3 messages contradict others over a loop of three or more clocks, and are ignored as outliers
+Note: c is bounded on one side only: messages connect it with a in one direction only; record traffic in the other direction, too
