@@ -315,8 +315,8 @@ struct usk_slopes usk_carry_slopes(const struct usk_carry *c, int64_t ns)
 	struct usk_log_cell cell = l->cell[k];
 	if (cell.jump) {
 		size_t p;
-		USK_FIRST(p, 0, l->n_pieces, l->piece[p].first > line);
-		cell = rates_at(l, p - 1, true);
+		USK_FIRST(p, 0, l->n_pieces, l->piece[p].first > k);
+		cell = usk_carry_rates(l, p);
 	}
 	return (struct usk_slopes){ cell.slow_e12, cell.fast_e12 };
 }

@@ -606,7 +606,8 @@ int main(void)
 		cmocka_unit_test(test_shortened),
 		cmocka_unit_test(test_other_clocks),
 		cmocka_unit_test(test_facts),
-		cmocka_unit_test(test_ways), cmocka_unit_test(test_table_beside_captures),
+		cmocka_unit_test(test_ways),
+		cmocka_unit_test(test_table_beside_captures),
 		cmocka_unit_test(test_too_little),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

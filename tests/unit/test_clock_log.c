@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #define SECOND INT64_C(1000000000)
+#define MS     INT64_C(1000000)
 #define START  (1700000000 * SECOND)
 
 /* From raw_ns on it shows time_ns and gains rate_e12. */
@@ -222,6 +223,46 @@ static void test_set(void **state)
 		struct usk_carry *y = carry_of(&c, 300, true, 0, &none);
 		for (int i = 0; i < 5000; i++) {
 			check(&c, y, (int64_t)usk_rng_below(&r, 300 * SECOND), 0, 4 * SECOND);
+		}
+		usk_carry_free(y);
+	}
+}
+
+/* How fast the raw clock ran: between the lines that a step lies between as before it or as behind, be it right
+ * after the first line, or before and behind a single one. */
+static void test_slopes(void **state)
+{
+	const struct usk_epochs none = { 0 };
+	const usk_i128 all = 1000000000000;
+	(void)state;
+	for (uint64_t seed = case_first(50); seed < case_end(50); seed++) {
+		struct clock c = { .n = 0 };
+		struct usk_rng r;
+		usk_rng_seed(&r, seed);
+		/* Nothing but what is behind a step says how the clock ran before it if there is one line only. */
+		int64_t raw = (seed % 3 ? 0 : 3 * SECOND) + (int64_t)usk_rng_below(&r, SECOND),
+			rate = 5000000;
+		turn(&c, 0, 0, rate);
+		while (raw < 56 * SECOND) {
+			rate = raw < SECOND ? rate
+					    : (int64_t)usk_rng_below(&r, 100000000) - 50000000;
+			for (uint64_t n = 1 + usk_rng_below(&r, 2); n--; raw += SECOND) {
+				turn(&c, raw, 300 * MS, rate);
+				c.piece[c.n - 1].set = false; /* no line of its own */
+			}
+			raw += 3 * SECOND;
+		}
+		struct usk_carry *y = carry_of(&c, 60, true, 0, &none);
+		for (int i = 0; i < 1000; i++) {
+			const int64_t at = 1000 + (int64_t)usk_rng_below(&r, 59 * SECOND);
+			const usk_i128 gain = rate_at(&c, at);
+			const int64_t slope = (int64_t)(-gain * all / (all + gain));
+			const struct usk_slopes s = usk_carry_slopes(y, read_clock(&c, at));
+			if (s.least_e12 > slope + 1 || s.most_e12 < slope - 1) {
+				fail_msg("seed %llu, raw %lld: %lld, not in [%lld, %lld]",
+					 (unsigned long long)seed, (long long)at, (long long)slope,
+					 (long long)s.least_e12, (long long)s.most_e12);
+			}
 		}
 		usk_carry_free(y);
 	}
@@ -467,7 +508,8 @@ int main(void)
 		cmocka_unit_test(test_constant),      cmocka_unit_test(test_slewed),
 		cmocka_unit_test(test_slewed_always), cmocka_unit_test(test_set),
 		cmocka_unit_test(test_epochs),	      cmocka_unit_test(test_part),
-		cmocka_unit_test(test_steps),	      cmocka_unit_test(test_holes),
+		cmocka_unit_test(test_steps),	      cmocka_unit_test(test_slopes),
+		cmocka_unit_test(test_holes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -445,12 +445,9 @@ static void test_snap_length(void **state)
 {
 	static const struct {
 		uint32_t says, is;
-	} cases[] = { { 0, 262144 },
-		      { 1, 1 },
-		      { 65535, 65535 },
-		      { (1 << 24) - 1, (1 << 24) - 1 },
-		      { 1 << 24, 262144 },
-		      { UINT32_MAX, 262144 } };
+	} cases[] = { { 0, 262144 },	   { 1, 1 },
+		      { 65535, 65535 },	   { (1 << 24) - 1, (1 << 24) - 1 },
+		      { 1 << 24, 262144 }, { UINT32_MAX, 262144 } };
 	(void)state;
 	for (size_t i = 0; i < COUNT(cases) * 4; i++) {
 		struct bytes b = { .big = i & 2 };
