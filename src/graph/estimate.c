@@ -70,6 +70,13 @@ static void forbid_falls(struct usk_work *w)
 	}
 }
 
+static void copy_slacks(struct usk_slack *to, const struct usk_slack *from, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		to[i] = from[i];
+	}
+}
+
 /* More wander for all, up to what is assumed; false: that was tried already. */
 static bool allow_more(const struct usk_work *w, int64_t *wander)
 {
@@ -90,19 +97,22 @@ static void narrow(struct usk_work *w)
 	struct usk_cell *cell = usk_alloc(w->n + 1, sizeof *cell);
 	memcpy(run, w->run, w->n_runs * sizeof *run);
 	memcpy(cell, w->cell, w->n * sizeof *cell);
+	struct usk_slack *slack = usk_alloc(w->n_slacks + 1, sizeof *slack);
+	copy_slacks(slack, w->slack, w->n_slacks);
 	forbid_falls(w);
 	set_wander(w, wander);
 	while (!usk_solve_bounds(w, false)) {
 		bool more = allow_more(w, wander);
 		if (!more) { /* it did fall: as it was, then */
 			memcpy(w->cell, cell, w->n * sizeof *cell);
+			copy_slacks(w->slack, slack, w->n_slacks);
 		}
 		set_wander(w, wander);
 		usk_bounds_reset(w);
 	}
 	memcpy(w->run, run, w->n_runs * sizeof *run);
 	memcpy(w->cell, cell, w->n * sizeof *cell);
-	USK_FREE(run, cell, wander);
+	USK_FREE(run, cell, slack, wander);
 }
 
 /* ---- other wishes ------------------------------------------------------------------------------

@@ -45,3 +45,9 @@ Matched 4 messages; not used: 3 as outliers.
 Note: --anchor: what is stated of a and c contradicts their messages or another anchor, and is ignored
 Note: 3 messages contradict others over a loop of three or more clocks, and are ignored as outliers
 Note: c is bounded on one side only: messages connect it with a in one direction only; record traffic in the other direction, too
+# Bounds that need a clock to have fallen are found again as they were, whatever else was tried.
+$ (echo sender,receiver,sent_ns,received_ns; echo c,a,35075412343,35012551366; echo a,c,40123635953,40186466877; echo a,b,40597218556,40645094051; echo b,c,40645094051,40660062998; echo c,a,40660062998,40597227860; echo a,c,52468633499,52531294900) >fell.csv; timeout 30 unskew sync fell.csv -r a --min-delay 10us --anchor b@34518856942=a@33814918161+-10ms | head -4
+clock  quality    offset mid-trace (± bound)  drift, ppm         sent  received
+a      reference  0                           0                     3         2
+b      bounded    -52.2 ms ± 33.3 ms          500 (-500 to 500)     1         1
+c      bounded    -64.14 ms ± 2.90 ms         -                     2         3
