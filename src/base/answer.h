@@ -186,8 +186,8 @@ struct usk_sink {
 	/* Messages may come in any order and without their lengths, once the answer is settled: then
 	 * traces need not be read again for them. */
 	bool any_order;
-	/* It may be told of origins and messages in another thread than that of who reads, a call at
-	 * a time. */
+	/* put() and origins() may be called in another thread than that of who reads, a call at a time:
+	 * set by who reads for itself alone. */
 	bool beside;
 	bool (*put)(void *ctx, const struct usk_msg *msg, size_t n);
 	/* What was put since start() stays: that round was the last of its pair; may be NULL. */

@@ -357,9 +357,11 @@ static void decide(struct way *w, struct pair_source *s, struct gathered *g, str
 	}
 	/* Nobody is to blame for what no line fits without him either. */
 	bool in_vain = p->model.kind == USK_LINEAR && calm.n_brackets;
-	w->again = (calm.n_outliers || (in_vain && s->n_exclude)) && !w->all_again &&
+	/* What brackets excused they do not any more, without those that went meanwhile. */
+	const bool over = !calm.n_outliers && s->n_exclude - known > allowed(p->opt, messages, 0);
+	w->again = (calm.n_outliers || over || (in_vain && s->n_exclude)) && !w->all_again &&
 		   w->round++ < MAX_ROUNDS;
-	if (w->again && !in_vain && wrong <= may_go) {
+	if (w->again && !in_vain && !over && wrong <= may_go) {
 		want(w, s, &calm, pair);
 	} else if (w->again) {
 		/* Too many to be outliers: none is left out, so all are read again. */
@@ -370,7 +372,7 @@ static void decide(struct way *w, struct pair_source *s, struct gathered *g, str
 	g->too_many = w->all_again ? 1 : may_go + 1;
 	bool linear = p->model.kind == USK_LINEAR;
 	if (!w->again &&
-	    (calm.contradicted || wrong >= g->too_many ||
+	    (calm.contradicted || over || wrong >= g->too_many ||
 	     (linear && (calm.n_brackets || usk_lines_quality(g->lines) == USK_CONTRADICTED)))) {
 		pair->quality = USK_CONTRADICTED;
 		contradict(s, g, &part, &calm, pair);

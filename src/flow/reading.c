@@ -290,10 +290,9 @@ static void begin_table(void *ctx, size_t which)
 
 static enum usk_status walk(struct reading *r)
 {
-	struct usk_sink sink = { .ctx = r,
-				 .broadcasts = put_broadcasts,
-				 .beside = !r->also || r->also->beside,
-				 .put = put };
+	struct usk_sink sink = {
+		.ctx = r, .broadcasts = put_broadcasts, .beside = !r->also, .put = put
+	};
 	return usk_pair_walk(r->source, &sink, &r->counts, &r->evidence, r->err);
 }
 

@@ -122,7 +122,8 @@ void usk_calm_course_of(struct usk_calm_course *x, const struct usk_part *p, int
 /** Between two stamps of a clock of the pair, b or a, without showing in its messages. */
 void usk_calm_jump(const struct usk_calm_course *x, bool of_b, int64_t from_ns, int64_t to_ns,
 		   struct usk_rise *out);
-/** For usk_course_flight(), which takes O(log n) as a rule then. O(n). */
+/** For usk_course_flight(). O(n). That one takes O(log n) where one end of the bracket tells as much as the other; where a
+ * large step is near to much noise nothing saves it from looking at all. */
 struct usk_outlook *usk_course_flights(const struct usk_course *w, struct usk_slope_range c);
 /** How long messages were under way, but for minimum delays, that may have been so while it
  * happened: of each the least that either side of it says. */

@@ -367,8 +367,11 @@ static bool explains_nothing(const struct usk_course *w, const struct usk_calm *
 	size_t steps = 0, outside = 0, around = 0;
 	size_t *begin = usk_alloc(w->n + 1, sizeof *begin), *end = usk_alloc(w->n + 1, sizeof *end);
 	for (; steps < c->n_brackets && c->bracket[steps].step; steps++) {
-		begin[last_until(w, w->n - 1, (usk_i128)c->bracket[steps].from_ns - origin) + 1]++;
-		end[first_from(w, 0, (usk_i128)c->bracket[steps].to_ns - origin)]++;
+		const struct usk_bracket *b = &c->bracket[steps];
+		const size_t from = last_until(w, w->n - 1, (usk_i128)b->from_ns - origin) + 1;
+		const size_t to = first_from(w, 0, (usk_i128)b->to_ns - origin);
+		begin[from] += from < to;
+		end[to] += from < to;
 	}
 	for (size_t i = 0; i < w->n; i++) {
 		around += begin[i] - end[i];

@@ -260,8 +260,9 @@ static bool is_in_order(const struct among *m, const struct usk_spans *s, const 
 	const struct usk_course *w = &m->with;
 	const struct against g = against_of(m);
 	const size_t at = m->at;
-	size_t k = g.before ? between(w, s, r, &w->p[g.from], &w->p[at], false) : 0;
-	size_t l = g.behind ? between(w, s, r, &w->p[at], &w->p[g.to], true) : 0;
+	/* Spans are numbered without it. */
+	size_t k = g.before ? between(m->w, s, r, &w->p[g.from], &w->p[at], false) : 0;
+	size_t l = g.behind ? between(m->w, s, r, &w->p[at], &w->p[g.to], true) : 0;
 	/* With more wander it may contradict nothing: that explains nothing. */
 	bool any = g.before || g.behind || g.fresh[0] || g.fresh[1];
 	/* One event is not both before and behind it. */
@@ -287,36 +288,45 @@ static bool fits_stretch(const struct usk_course *w, const struct usk_spans *s, 
 	return fits;
 }
 
-/* By bracket, in about their order, with the stamps around it that were shown twice if it is known by how much b was
- * set back: the first stamp of it and all behind it, and the last of it and all before. */
-static struct usk_reach shown_twice_around(const struct usk_bracket *b, size_t n)
+/* The stamps of b in a bracket, and around it those that were shown twice if it is known by how much b was set back. */
+static struct usk_between around(const struct usk_bracket *b)
+{
+	const bool known = b->rises && b->most_ns != USK_NONE;
+	const usk_i128 twice = known ? usk_bracket_set_back(b, true) : 0;
+	return (struct usk_between){ usk_saturate(b->b0_ns - twice),
+				     usk_saturate(b->b1_ns + twice) };
+}
+
+/* By bracket, in about their order: the first stamp around it and all behind it, the last around it and all before. */
+static struct usk_reach reach_around(const struct usk_bracket *b, size_t n)
 {
 	struct usk_reach r = { usk_grow(NULL, n + 1, sizeof *r.from),
 			       usk_grow(NULL, n + 1, sizeof *r.to) };
 	for (size_t k = 0; k < n; k++) {
-		const bool known = b[k].rises && b[k].most_ns != USK_NONE;
-		const usk_i128 twice = known ? usk_bracket_set_back(&b[k], true) : 0;
-		r.from[k] = usk_saturate(b[k].b0_ns - twice);
-		r.to[k] = usk_saturate(b[k].b1_ns + twice);
+		const struct usk_between x = around(&b[k]);
+		r.from[k] = x.from;
+		r.to[k] = x.to;
 	}
 	usk_least_behind(r.from, n);
 	usk_most_before(r.to, n);
 	return r;
 }
 
-/* Within a bracket, and at stamps that were shown twice by it, nobody knows of which side one is: it may be as all of
- * the other are. */
+/* Around a bracket nobody knows of which side of it one is: it may be as all of the other are. */
 static bool is_of_other_side(const struct usk_course *w, const struct usk_spans *s,
-			     const struct usk_reach *twice, const struct usk_course_point *p)
+			     const struct usk_bracket *b, const struct usk_reach *reach,
+			     const struct usk_course_point *p)
 {
 	const int64_t stamp = usk_saturate((usk_i128)w->part->frame.local_ns + p->x);
 	bool any = false;
-	for (size_t k = count_under(twice->to, s->n, stamp);
-	     k < s->n && twice->from[k] <= stamp && !any; k++) {
+	for (size_t k = count_under(reach->to, s->n, stamp);
+	     k < s->n && reach->from[k] <= stamp && !any; k++) {
 		const struct usk_span *x = &s->span[k];
-		any = p->ceiling != x->rises
-			      ? p->x < w->p[x->to].x && fits_stretch(w, s, k, p, true)
-			      : p->x > w->p[x->from].x && fits_stretch(w, s, k, p, false);
+		const struct usk_between in = around(&b[k]);
+		const bool behind = p->ceiling != x->rises;
+		const bool other = behind ? p->x < w->p[x->to].x : p->x > w->p[x->from].x;
+		any = in.from <= stamp && stamp <= in.to && other &&
+		      fits_stretch(w, s, k, p, behind);
 	}
 	return any;
 }
@@ -336,7 +346,7 @@ static const struct usk_suspect *suspect_of(const struct suspects *all, size_t i
 static bool *explain(const struct usk_course *w, const struct usk_spans *s,
 		     const struct suspects *all, struct usk_calm *c)
 {
-	struct usk_reach r = usk_course_reach(w, s), twice = shown_twice_around(c->bracket, s->n);
+	struct usk_reach r = usk_course_reach(w, s), near = reach_around(c->bracket, s->n);
 	struct among m = among_of(w, s->cone);
 	bool *known = usk_alloc(all->n, sizeof *known);
 	c->explained = usk_alloc(all->n, sizeof *c->explained);
@@ -348,7 +358,7 @@ static bool *explain(const struct usk_course *w, const struct usk_spans *s,
 		}
 		m.at = insert(&m.with, x, m.at);
 		const bool in_order = is_in_order(&m, s, &r);
-		known[i] = is_of_other_side(w, s, &twice, &m.with.p[m.at]);
+		known[i] = is_of_other_side(w, s, c->bracket, &near, &m.with.p[m.at]);
 		c->n_known[before] += in_order || known[i];
 		if (in_order && before) {
 			c->explained[c->n_explained++] = i - all->n_outliers;
@@ -356,7 +366,7 @@ static bool *explain(const struct usk_course *w, const struct usk_spans *s,
 	}
 	among_free(&m);
 	usk_course_reach_free(&r);
-	usk_course_reach_free(&twice);
+	usk_course_reach_free(&near);
 	return known;
 }
 
