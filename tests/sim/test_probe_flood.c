@@ -64,11 +64,19 @@ static pid_t client(const char *unskew, const char *out, const char *where, int 
 				      unskew, hosts_dir, where, seconds));
 }
 
-static void judge(const char *name, const char *out)
+/* Rounds of an attack: one client has so few of them on a busy machine that one is more than a tenth. */
+struct rounds {
+	unsigned long long all, answered;
+};
+
+static void judge(const char *name, const char *out, struct rounds *r)
 {
 	struct watched w = hosts_read_rounds(out);
 	hosts_judge(name, &w);
-	hosts_expect(w.answered * 10 >= w.rounds * 9, "fewer than 90 % of the rounds had answers");
+	hosts_expect(2 * w.answered > w.rounds,
+		     "a client had answers to less than half of its rounds");
+	r->all += w.rounds;
+	r->answered += w.answered;
 	json_decref(w.total);
 }
 
@@ -94,10 +102,12 @@ static void attack(const struct attack *a, char **argv, int seconds)
 	hosts_expect(!hosts_finish(first), "the client failed");
 	hosts_expect(!second || !hosts_finish(second), "the client that began amid it failed");
 	hosts_expect(!hosts_finish(bad), "the attack failed");
-	judge("from the beginning", "first");
+	struct rounds r = { 0, 0 };
+	judge("from the beginning", "first", &r);
 	if (second) {
-		judge("from amid it", "second");
+		judge("from amid it", "second", &r);
 	}
+	hosts_expect(r.answered * 10 >= r.all * 9, "fewer than 90 % of the rounds had answers");
 	asked = octets("In") - asked;
 	answered = octets("Out") - answered;
 	printf("%lld sent in the client's name; %lld bytes asked, %lld answered: %.3f of them\n",
