@@ -63,38 +63,37 @@ static size_t leaf_of(const struct usk_course *w, size_t i, bool behind)
 	return behind ? i : w->n - 1 - i;
 }
 
-/* Its leaves are empty. */
-static struct usk_outlook *trees_of(const struct usk_course *w)
+/* Leaves that say nothing are `none`, and those behind which records tell of a break, if that is asked, `broken`. */
+static struct usk_outlook *trees_of(const struct usk_course *w, struct usk_slope_range c,
+				    struct says none, const struct says *broken,
+				    struct says (*join)(struct says, struct says))
 {
 	struct usk_outlook *out = usk_alloc(1, sizeof *out);
 	for (out->leaves = 1; out->leaves < w->n;) {
 		out->leaves *= 2;
 	}
 	for (int behind = 0; behind < 2; behind++) {
-		out->node[behind] = usk_grow(NULL, 2 * out->leaves, sizeof *out->node[behind]);
+		struct says *node = usk_grow(NULL, 2 * out->leaves, sizeof *node);
+		for (size_t k = 0; k < out->leaves; k++) {
+			node[out->leaves + k] = none;
+		}
+		for (size_t i = 0; i < w->n; i++) {
+			const size_t last = behind ? i : i + 1;
+			const bool fresh = broken && last < w->n && w->p[last].fresh;
+			node[out->leaves + leaf_of(w, i, behind)] =
+				fresh ? *broken : alone(&w->p[i], c, behind, none);
+		}
+		for (size_t k = out->leaves; --k;) {
+			node[k] = join(node[2 * k], node[2 * k + 1]);
+		}
+		out->node[behind] = node;
 	}
 	return out;
 }
 
 struct usk_outlook *usk_course_outlook(const struct usk_course *w, struct usk_slope_range c)
 {
-	struct usk_outlook *out = trees_of(w);
-	for (int behind = 0; behind < 2; behind++) {
-		struct says *node = out->node[behind];
-		for (size_t k = 0; k < out->leaves; k++) {
-			node[out->leaves + k] = nothing;
-		}
-		for (size_t i = 0; i < w->n; i++) {
-			const size_t last = behind ? i : i + 1;
-			const bool fresh = last < w->n && w->p[last].fresh;
-			node[out->leaves + leaf_of(w, i, behind)] =
-				fresh ? other_event : alone(&w->p[i], c, behind, nothing);
-		}
-		for (size_t k = out->leaves; --k;) {
-			node[k] = together(node[2 * k], node[2 * k + 1]);
-		}
-	}
-	return out;
+	return trees_of(w, c, nothing, &other_event, together);
 }
 
 void usk_course_outlook_free(struct usk_outlook *x)
@@ -248,21 +247,7 @@ static struct says apart(struct says a, struct says b)
 
 struct usk_outlook *usk_course_flights(const struct usk_course *w, struct usk_slope_range c)
 {
-	struct usk_outlook *out = trees_of(w);
-	for (int behind = 0; behind < 2; behind++) {
-		struct says *node = out->node[behind];
-		for (size_t k = 0; k < out->leaves; k++) {
-			node[out->leaves + k] = other_event;
-		}
-		for (size_t i = 0; i < w->n; i++) {
-			node[out->leaves + leaf_of(w, i, behind)] =
-				alone(&w->p[i], c, behind, other_event);
-		}
-		for (size_t k = out->leaves; --k;) {
-			node[k] = apart(node[2 * k], node[2 * k + 1]);
-		}
-	}
-	return out;
+	return trees_of(w, c, other_event, NULL, apart);
 }
 
 /* Who was under way for longest while something happened between two moments. */
