@@ -166,15 +166,21 @@ void usk_thinned_free(struct usk_thinned *t)
  * the last. */
 static long double up_to(struct usk_thinned *t, int which, bool of_a, bool last, long double v)
 {
-	size_t i = t->at[which];
 	const struct piece *p = t->piece;
-#define BEGINS(k) (of_a ? p[k].u : p[k].x)
-	while (i && (last ? BEGINS(i) > v : BEGINS(i) >= v)) {
-		i--;
+	size_t i, low = t->at[which], high = low + 1;
+#define BEGINS(k)    (of_a ? p[k].u : p[k].x)
+#define IS_BEHIND(k) (last ? BEGINS(k) > v : BEGINS(k) >= v)
+	for (size_t step = 1; low && IS_BEHIND(low); step *= 2) {
+		high = low;
+		low -= low > step ? step : low;
 	}
-	while (i + 1 < t->n && (last ? BEGINS(i + 1) <= v : BEGINS(i + 1) < v)) {
-		i++;
+	for (size_t step = 1; high < t->n && !IS_BEHIND(high); step *= 2) {
+		low = high;
+		high = t->n - high > step ? high + step : t->n;
 	}
+	USK_FIRST(i, low + 1, high, IS_BEHIND(i));
+	i--;
+#undef IS_BEHIND
 	t->at[which] = i;
 	long double run = of_a ? p[i].du : p[i].dx, in = v - BEGINS(i);
 #undef BEGINS
