@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """size.py BUILD [CLOCKS MESSAGES] - processor time of `sync` against clocks and messages
 
-Message tables of clocks that talk at random, as stars, as chains, as noise and of one that is set often are made in a folder of their
+Message tables of clocks that talk at random, as stars, as chains, as noise, of one that is set often and of one that is set
+once amid noise are made in a folder of their
 own, or in --keep DIR, and are then put on one clock. Without numbers the shapes that cost
 most, and a table: clocks from 10 to 30,000, messages from 1e3 to 1e7. Time is user and system
 time of one run, in seconds; the third column is that over messages times log2 of messages, in
@@ -94,6 +95,26 @@ def often(path, n, messages):
             f.write("c%d,c%d,%d,%d\n" % (a, b, there[a], back[a]))
 
 
+def step(path, n, messages):
+    """Two clocks, of which the second is set back by a tenth of the time; each 20th message is wrong by 50 ms, and rows are in no order."""
+    draw = random.Random(1)
+    length = messages * 55 * 10**6
+    rows, now = [], 0
+    for i in range(messages):
+        now += 50 * 10**6 + draw.randrange(10**7)
+        at = -length // 10 if i >= messages // 2 else 0
+        wrong = 50 * 10**6 if i % 20 == 7 else 0
+        arrives = now + 100000 + int(draw.expovariate(1 / 200000))
+        if i % 2 and not wrong:
+            rows.append("c1,c0,%d,%d\n" % (START + now + at, START + arrives))
+        else:
+            rows.append("c0,c1,%d,%d\n" % (START + now + wrong, START + arrives + at))
+    draw.shuffle(rows)
+    with open(path, "w") as f:
+        f.write(HEADER)
+        f.writelines(rows)
+
+
 def cpu(*command):
     """User and system seconds, peak MB, exit status."""
     null = subprocess.DEVNULL
@@ -119,7 +140,7 @@ def main():
     parser.add_argument("build")
     parser.add_argument("clocks", type=int, nargs="?")
     parser.add_argument("messages", type=int, nargs="?")
-    parser.add_argument("--shape", choices=["graph", "star", "chain", "noise", "often"], default="graph")
+    parser.add_argument("--shape", choices=["graph", "star", "chain", "noise", "often", "step"], default="graph")
     parser.add_argument("--keep")
     o = parser.parse_intermixed_args()
     unskew = os.path.join(o.build, "unskew")
@@ -133,6 +154,7 @@ def main():
         measure(unskew, folder, "chain", chain, 2000, 20000)
         measure(unskew, folder, "noise", noise, 2, 90000, "--max-outliers", "90000")
         measure(unskew, folder, "often", often, 2, 160000)
+        measure(unskew, folder, "step", step, 2, 160000, "--max-outliers", "160000")
         for messages in (10**3, 10**4, 10**5, 10**6, 10**7):
             for n in (10, 100, 1000, 10000, 30000):
                 if 2 * n <= messages:

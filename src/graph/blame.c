@@ -56,7 +56,7 @@ static void place(const struct usk_work *w, struct usk_seen *s)
 
 static bool overlap(const struct usk_seen *s, const struct usk_seen *t)
 {
-	return !s->at.doubted && !t->at.doubted && s->from <= t->to && t->from <= s->to;
+	return s->from <= t->to && t->from <= s->to;
 }
 
 static int by_from(const void *pa, const void *pb, void *ctx)
@@ -66,18 +66,20 @@ static int by_from(const void *pa, const void *pb, void *ctx)
 	return (a->from > b->from) - (a->from < b->from);
 }
 
-/* So that few are asked whether they overlap. */
+/* So that few are asked whether they overlap; what is doubted never does. */
 static void order_seen(struct usk_work *w)
 {
 	struct usk_seen_order *o = w->by_begin = usk_alloc(w->n_seen + 1, sizeof *o);
 	uint32_t *which = usk_alloc(w->n_seen + 1, sizeof *which);
+	w->n_by_begin = 0;
 	for (uint32_t i = 0; i < w->n_seen; i++) {
-		which[i] = i;
+		which[w->n_by_begin] = i;
+		w->n_by_begin += !w->seen[i].at.doubted;
 	}
-	if (w->n_seen) {
-		qsort_r(which, w->n_seen, sizeof *which, by_from, w->seen);
+	if (w->n_by_begin) {
+		qsort_r(which, w->n_by_begin, sizeof *which, by_from, w->seen);
 	}
-	for (size_t i = 0; i < w->n_seen; i++) {
+	for (size_t i = 0; i < w->n_by_begin; i++) {
 		const usk_i128 to = w->seen[which[i]].to;
 		o[i] = (struct usk_seen_order){ which[i],
 						i && o[i - 1].latest > to ? o[i - 1].latest : to };
@@ -85,13 +87,13 @@ static void order_seen(struct usk_work *w)
 	free(which);
 }
 
-/* The next one that may overlap s, from *at on, which is w->n_seen at first; NULL: there is no more.
- */
+/* The next one that may overlap s, from *at on, which is w->n_by_begin at first; NULL: there is no
+ * more. */
 static const struct usk_seen *next_near(const struct usk_work *w, const struct usk_seen *s,
 					size_t *at)
 {
-	if (*at == w->n_seen) {
-		USK_FIRST(*at, 0, w->n_seen, w->seen[w->by_begin[*at].seen].from > s->to);
+	if (*at == w->n_by_begin) {
+		USK_FIRST(*at, 0, w->n_by_begin, w->seen[w->by_begin[*at].seen].from > s->to);
 	}
 	return *at && w->by_begin[*at - 1].latest >= s->from ? &w->seen[w->by_begin[--*at].seen]
 							     : NULL;
@@ -162,7 +164,7 @@ static bool cleared(const struct usk_work *w, const struct usk_seen *s, uint32_t
 		    (r.least_ns != USK_NONE && size[1] < r.least_ns)) {
 			const struct usk_seen *t;
 			bool shown = false;
-			for (size_t at = w->n_seen; !shown && (t = next_near(w, s, &at));) {
+			for (size_t at = w->n_by_begin; !shown && (t = next_near(w, s, &at));) {
 				shown = t->pair == i && overlap(t, s);
 			}
 			if (!shown) {
@@ -229,7 +231,7 @@ static bool supported(const struct usk_work *w, size_t i, uint32_t k, const stru
 {
 	const struct usk_seen *s = &w->seen[i], *t;
 	bool any = false;
-	for (size_t at = w->n_seen; !any && (t = next_near(w, s, &at));) {
+	for (size_t at = w->n_by_begin; !any && (t = next_near(w, s, &at));) {
 		any = t != s && usk_seen_has(t, k) && !usk_seen_has(t, s->a == k ? s->b : s->a) &&
 		      alike(w, s, t, k) && !(theirs && theirs[t - w->seen].by[t->a == k]);
 	}
@@ -249,7 +251,8 @@ static void blame(struct usk_work *w)
 		place(w, &w->seen[i]);
 	}
 	order_seen(w);
-	for (size_t i = 0; i < w->n_seen; i++) {
+	for (size_t k = 0; k < w->n_by_begin; k++) {
+		const size_t i = w->by_begin[k].seen;
 		shared[i].by[0] = supported(w, i, w->seen[i].a, NULL);
 		shared[i].by[1] = supported(w, i, w->seen[i].b, NULL);
 	}

@@ -474,7 +474,7 @@ void usk_build_forget(struct usk_work *w)
 void usk_build_free(struct usk_work *w)
 {
 	USK_FREE(w->lo_ns, w->hi_ns, w->t_ns, w->filled, w->brk, w->seen, w->left_out, w->distance);
-	usk_fallings_free(&w->falls);
+	usk_fallings_free(w);
 	usk_straight_forget(w);
 	usk_build_forget(w);
 }

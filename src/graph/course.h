@@ -26,6 +26,9 @@ struct usk_course {
 	bool ends;  /* messages at an end may be wrong */
 	bool slews; /* it is seen to be slewed: what a slew explains is no wrong message */
 	struct usk_outlook *outlook; /* NULL, or usk_course_outlook() */
+	/* As outliers are sought: x of the floors, and of the ceilings, that were left out before, sorted. */
+	int64_t *gone[2];
+	size_t n_gone[2];
 	/* As outliers were sought: the slopes, and where something happened, by stamps of b. */
 	struct usk_slope_range {
 		int64_t slow_e12, fast_e12;
@@ -100,11 +103,34 @@ void usk_course_outlook_free(struct usk_outlook *x);
 /** What the points up to `at`, or from it on, leave open there: floor and ceiling, e12. */
 struct usk_offsets usk_course_left_open(const struct usk_course *w, struct usk_slope_range c,
 					size_t at, bool behind);
+/** The same of a point that may be none of them, and of those from number `next` on, or of all before that one. */
+struct usk_offsets usk_course_look(const struct usk_outlook *x, struct usk_slope_range c,
+				   const struct usk_course_point *p, size_t next, bool behind);
 /** From number `from` on, behind or before: the nearest point that contradicts p, or that ends what no records tell of a
  * break in; w->n: there is none. O(log n). */
 size_t usk_course_nearest(const struct usk_course *w, const struct usk_outlook *x,
 			  struct usk_slope_range c, const struct usk_course_point *p, size_t from,
 			  bool behind);
+/* Points from one number to before another. */
+struct usk_range {
+	size_t first, end;
+};
+
+/** What a showed at points, for the two questions that follow, which take about O(log n) each. O(n). */
+struct usk_stamps *usk_course_stamps(const struct usk_course *w);
+void usk_course_stamps_free(struct usk_stamps *s);
+/** Of points that p contradicts, all of them behind it or before it, the one at which a showed most (last), or least;
+ * of several the first. As many as there are points: there is none. */
+size_t usk_course_outermost(const struct usk_stamps *s, const struct usk_outlook *x,
+			    struct usk_slope_range c, const struct usk_course_point *p,
+			    struct usk_range r, bool behind, bool last);
+/** At points of one kind, the first stamp of a that is not before its own, or the last that is not behind it; false:
+ * there is none. */
+bool usk_course_next_stamp(const struct usk_stamps *s, struct usk_range r, bool ceiling, bool next,
+			   int64_t own, int64_t *stamp);
+/** By how much the offset rose in d ns between what is left open at two points. */
+struct usk_rise usk_rise_between(struct usk_slope_range c, struct usk_offsets before,
+				 struct usk_offsets behind, usk_i128 d);
 struct usk_rise usk_course_rise(const struct usk_course *w, struct usk_slope_range c,
 				const struct usk_span *s);
 /* The course of a pair, and the slopes that any calm stretch of it may have. */
@@ -122,13 +148,11 @@ void usk_calm_course_of(struct usk_calm_course *x, const struct usk_part *p, int
 /** Between two stamps of a clock of the pair, b or a, without showing in its messages. */
 void usk_calm_jump(const struct usk_calm_course *x, bool of_b, int64_t from_ns, int64_t to_ns,
 		   struct usk_rise *out);
-/** For usk_course_flight(). O(n). That one takes O(log n) where one end of the bracket tells as much as the other; where a
- * large step is near to much noise nothing saves it from looking at all. */
-struct usk_outlook *usk_course_flights(const struct usk_course *w, struct usk_slope_range c);
-/** How long messages were under way, but for minimum delays, that may have been so while it
- * happened: of each the least that either side of it says. */
-int64_t usk_course_flight(const struct usk_course *w, struct usk_slope_range c,
-			  const struct usk_span *s, const struct usk_outlook *flights);
+/** By span that is a step by which b was set back: how long messages were under way, but for minimum delays, that may
+ * have been so while it happened, of each the least that either side of it says; free() it. O(n log n), and w->outlook
+ * is needed. */
+int64_t *usk_course_flights(const struct usk_course *w, struct usk_slope_range c,
+			    const struct usk_spans *s);
 /** The same of the skew limit alone: steps, beyond doubt; free() them. */
 struct usk_spans usk_course_steps(const struct usk_course *w);
 /** Brackets hold all of where the skew limit alone says that a step lies: who steps a clock slews

@@ -50,23 +50,19 @@ static struct says together(struct says a, struct says b)
 	return (struct says){ a.lo > b.lo ? a.lo : b.lo, a.hi < b.hi ? a.hi : b.hi };
 }
 
-static struct says alone(const struct usk_course_point *p, struct usk_slope_range c, bool behind,
-			 struct says other)
+static struct says alone(const struct usk_course_point *p, struct usk_slope_range c, bool behind)
 {
-	struct usk_offsets v = { .has = { true, true }, .lo = -USK_INF, .hi = USK_INF };
+	struct usk_offsets v = { .has = { false } };
 	take_in(&v, p, c, 0, behind);
-	return p->ceiling ? (struct says){ other.lo, v.hi } : (struct says){ v.lo, other.hi };
+	return p->ceiling ? (struct says){ -USK_INF, v.hi } : (struct says){ v.lo, USK_INF };
 }
 
-static size_t leaf_of(const struct usk_course *w, size_t i, bool behind)
+static size_t leaf_of(const struct usk_outlook *x, size_t i, bool behind)
 {
-	return behind ? i : w->n - 1 - i;
+	return behind ? i : x->leaves - 1 - i;
 }
 
-/* Leaves that say nothing are `none`, and those behind which records tell of a break, if that is asked, `broken`. */
-static struct usk_outlook *trees_of(const struct usk_course *w, struct usk_slope_range c,
-				    struct says none, const struct says *broken,
-				    struct says (*join)(struct says, struct says))
+struct usk_outlook *usk_course_outlook(const struct usk_course *w, struct usk_slope_range c)
 {
 	struct usk_outlook *out = usk_alloc(1, sizeof *out);
 	for (out->leaves = 1; out->leaves < w->n;) {
@@ -75,25 +71,20 @@ static struct usk_outlook *trees_of(const struct usk_course *w, struct usk_slope
 	for (int behind = 0; behind < 2; behind++) {
 		struct says *node = usk_grow(NULL, 2 * out->leaves, sizeof *node);
 		for (size_t k = 0; k < out->leaves; k++) {
-			node[out->leaves + k] = none;
+			node[out->leaves + k] = nothing;
 		}
 		for (size_t i = 0; i < w->n; i++) {
 			const size_t last = behind ? i : i + 1;
-			const bool fresh = broken && last < w->n && w->p[last].fresh;
-			node[out->leaves + leaf_of(w, i, behind)] =
-				fresh ? *broken : alone(&w->p[i], c, behind, none);
+			const bool fresh = last < w->n && w->p[last].fresh;
+			node[out->leaves + leaf_of(out, i, behind)] =
+				fresh ? other_event : alone(&w->p[i], c, behind);
 		}
 		for (size_t k = out->leaves; --k;) {
-			node[k] = join(node[2 * k], node[2 * k + 1]);
+			node[k] = together(node[2 * k], node[2 * k + 1]);
 		}
 		out->node[behind] = node;
 	}
 	return out;
-}
-
-struct usk_outlook *usk_course_outlook(const struct usk_course *w, struct usk_slope_range c)
-{
-	return trees_of(w, c, nothing, &other_event, together);
 }
 
 void usk_course_outlook_free(struct usk_outlook *x)
@@ -132,14 +123,13 @@ static struct says take_from(const struct usk_outlook *x, bool behind, size_t k,
 	return known;
 }
 
-static struct usk_offsets look_from(const struct usk_course *w, struct usk_slope_range c, size_t at,
-				    bool behind)
+struct usk_offsets usk_course_look(const struct usk_outlook *outlook, struct usk_slope_range c,
+				   const struct usk_course_point *p, size_t next, bool behind)
 {
-	const usk_i128 x = w->p[at].x;
-	const usk_i128 lo = x * (behind ? c.fast_e12 : c.slow_e12);
-	const usk_i128 hi = x * (behind ? c.slow_e12 : c.fast_e12);
-	const struct says known = take_from(w->outlook, behind, leaf_of(w, at, behind) + 1, hi - lo,
-					    alone(&w->p[at], c, behind, nothing));
+	const usk_i128 lo = (usk_i128)p->x * (behind ? c.fast_e12 : c.slow_e12);
+	const usk_i128 hi = (usk_i128)p->x * (behind ? c.slow_e12 : c.fast_e12);
+	const size_t leaf = behind ? next : outlook->leaves - next;
+	const struct says known = take_from(outlook, behind, leaf, hi - lo, alone(p, c, behind));
 	return (struct usk_offsets){ .has = { known.lo > -USK_INF, known.hi < USK_INF },
 				     .lo = known.lo + lo,
 				     .hi = known.hi + hi };
@@ -150,7 +140,7 @@ struct usk_offsets usk_course_left_open(const struct usk_course *w, struct usk_s
 {
 	struct usk_offsets v = { .has = { false } };
 	if (w->outlook) {
-		return look_from(w, c, at, behind);
+		return usk_course_look(w->outlook, c, &w->p[at], behind ? at + 1 : at, behind);
 	}
 	for (size_t i = at;; i = behind ? i + 1 : i - 1) {
 		const struct usk_course_point *p = &w->p[i];
@@ -188,7 +178,7 @@ size_t usk_course_nearest(const struct usk_course *w, const struct usk_outlook *
 {
 	const struct says at = at_origin(p, c, behind);
 	const struct says *node = x->node[behind];
-	size_t k = x->leaves + leaf_of(w, from, behind);
+	size_t k = x->leaves + leaf_of(x, from, behind);
 	bool found = false;
 	do {
 		while (!(k & 1)) {
@@ -201,15 +191,12 @@ size_t usk_course_nearest(const struct usk_course *w, const struct usk_outlook *
 		k *= 2;
 		k += !contradicts(p, at, node[k]);
 	}
-	return found ? leaf_of(w, k - x->leaves, behind) : w->n;
+	return found ? leaf_of(x, k - x->leaves, behind) : w->n;
 }
 
-struct usk_rise usk_course_rise(const struct usk_course *w, struct usk_slope_range c,
-				const struct usk_span *s)
+struct usk_rise usk_rise_between(struct usk_slope_range c, struct usk_offsets l,
+				 struct usk_offsets r, usk_i128 d)
 {
-	struct usk_offsets l = usk_course_left_open(w, c, s->from, false),
-			   r = usk_course_left_open(w, c, s->to, true);
-	usk_i128 d = (usk_i128)w->p[s->to].x - w->p[s->from].x;
 	usk_i128 slow = d * c.slow_e12, fast = d * c.fast_e12;
 	struct usk_rise size = { USK_NONE, USK_NONE, { USK_NONE, USK_NONE } };
 	usk_i128 rise[] = { r.lo - l.lo, r.hi - l.hi };
@@ -228,117 +215,183 @@ struct usk_rise usk_course_rise(const struct usk_course *w, struct usk_slope_ran
 	return size;
 }
 
-/* How long a message was under way at most, by offsets that are possible at `at`; negative: they
- * do not explain it, or do not say. */
-static usk_i128 under_way(const struct usk_offsets *v, struct usk_slope_range c, usk_i128 at,
-			  const struct usk_course_point *p)
+struct usk_rise usk_course_rise(const struct usk_course *w, struct usk_slope_range c,
+				const struct usk_span *s)
 {
-	usk_i128 d = p->x - at, y = (p->ceiling ? -(usk_i128)p->y : (usk_i128)p->y) * USK_E12;
-	usk_i128 least = d * (d > 0 ? c.slow_e12 : c.fast_e12);
-	usk_i128 most = d * (d > 0 ? c.fast_e12 : c.slow_e12);
-	return !v->has[!p->ceiling] ? -1 : p->ceiling ? y - (v->lo + least) : v->hi + most - y;
+	return usk_rise_between(c, usk_course_left_open(w, c, s->from, false),
+				usk_course_left_open(w, c, s->to, true),
+				(usk_i128)w->p[s->to].x - w->p[s->from].x);
 }
 
-/* The trees are of the least that floors say here, and the most that ceilings do. */
-static struct says apart(struct says a, struct says b)
-{
-	return (struct says){ a.lo < b.lo ? a.lo : b.lo, a.hi > b.hi ? a.hi : b.hi };
-}
+/* ---- stamps of the other clock -----------------------------------------------------------------
+ */
 
-struct usk_outlook *usk_course_flights(const struct usk_course *w, struct usk_slope_range c)
-{
-	return trees_of(w, c, other_event, NULL, apart);
-}
-
-/* Who was under way for longest while something happened between two moments. */
-struct flight {
-	const struct usk_course *w;
-	struct usk_slope_range c;
-	usk_i128 at[2];
-	struct usk_offsets v[2]; /* there */
-	usk_i128 longest;	 /* so far, e12 */
+/* What a showed at points of either kind. */
+struct shown {
+	int64_t least[2], most[2]; /* floors, ceilings */
 };
 
-/* How far it lies from there: who is further away than it was under way for was not so meanwhile. */
-static usk_i128 far_away(const struct flight *f, size_t i)
-{
-	const usk_i128 x = f->w->p[i].x;
-	const usk_i128 far = x < f->at[0] ? f->at[0] - x : x > f->at[1] ? x - f->at[1] : 0;
-	return far * USK_E12;
-}
+/* A tree of them, in the order of points. */
+struct usk_stamps {
+	const struct usk_course *w;
+	size_t leaves;
+	struct shown *node;
+};
 
-static void weigh(struct flight *f, size_t i)
+static struct shown both_of(const struct shown *a, const struct shown *b)
 {
-	const usk_i128 l = under_way(&f->v[0], f->c, f->at[0], &f->w->p[i]);
-	const usk_i128 r = under_way(&f->v[1], f->c, f->at[1], &f->w->p[i]);
-	const usk_i128 least = l < 0 || (r >= 0 && r < l) ? r : l;
-	if (least > f->longest && far_away(f, i) <= least) {
-		f->longest = least;
-	}
-}
-
-/* How long those of a node were under way at most, by either end. */
-static usk_i128 at_most(const struct flight *f, struct says x, bool behind)
-{
-	const int64_t low = behind ? f->c.fast_e12 : f->c.slow_e12;
-	const int64_t high = behind ? f->c.slow_e12 : f->c.fast_e12;
-	usk_i128 most = -1;
+	struct shown out = *a;
 	for (int k = 0; k < 2; k++) {
-		const struct usk_offsets *v = &f->v[k];
-		const usk_i128 floor = v->hi - (x.lo + f->at[k] * low);
-		const usk_i128 ceiling = x.hi + f->at[k] * high - v->lo;
-		most = v->has[1] && x.lo < USK_INF && floor > most ? floor : most;
-		most = v->has[0] && x.hi > -USK_INF && ceiling > most ? ceiling : most;
+		out.least[k] = b->least[k] < out.least[k] ? b->least[k] : out.least[k];
+		out.most[k] = b->most[k] > out.most[k] ? b->most[k] : out.most[k];
 	}
-	return most;
+	return out;
 }
 
-/* Those of node k, from that leaf on, each half of them so many. */
-static void seek(struct flight *f, const struct usk_outlook *x, bool behind, size_t k, size_t leaf,
-		 size_t half)
+struct usk_stamps *usk_course_stamps(const struct usk_course *w)
 {
-	if (leaf >= f->w->n) {
-		return;
+	struct usk_stamps *out = usk_alloc(1, sizeof *out);
+	*out = (struct usk_stamps){ .w = w, .leaves = 1 };
+	while (out->leaves < w->n) {
+		out->leaves *= 2;
 	}
-	const size_t i = leaf_of(f->w, leaf, behind);
-	const usk_i128 most = at_most(f, x->node[behind][k], behind);
-	if (most <= f->longest || far_away(f, i) > most) {
-		return;
-	}
-	if (k >= x->leaves) {
-		weigh(f, i);
-		return;
-	}
-	seek(f, x, behind, 2 * k, leaf, half / 2);
-	seek(f, x, behind, 2 * k + 1, leaf + half, half / 2);
-}
-
-/* From that leaf on. */
-static void seek_from(struct flight *f, const struct usk_outlook *x, bool behind, size_t leaf)
-{
-	size_t k = x->leaves + leaf, of = 1;
-	for (; k & (k - 1); k++) {
-		for (; !(k & 1); k /= 2) {
-			of *= 2;
+	out->node = usk_grow(NULL, 2 * out->leaves, sizeof *out->node);
+	for (size_t i = 0; i < out->leaves; i++) {
+		struct shown *x = &out->node[out->leaves + i];
+		*x = (struct shown){ { INT64_MAX, INT64_MAX }, { INT64_MIN, INT64_MIN } };
+		if (i < w->n) {
+			const bool kind = w->p[i].ceiling;
+			x->least[kind] = x->most[kind] = usk_course_a_stamp(w->part, &w->p[i]);
 		}
-		seek(f, x, behind, k, k * of - x->leaves, of / 2);
+	}
+	for (size_t k = out->leaves; --k;) {
+		out->node[k] = both_of(&out->node[2 * k], &out->node[2 * k + 1]);
+	}
+	return out;
+}
+
+void usk_course_stamps_free(struct usk_stamps *s)
+{
+	if (s) {
+		USK_FREE(s->node, s);
 	}
 }
 
-int64_t usk_course_flight(const struct usk_course *w, struct usk_slope_range c,
-			  const struct usk_span *s, const struct usk_outlook *flights)
+/* For the first or last stamp at points that one contradicts: those on one side of it, by leaves of that tree. */
+struct outermost {
+	const struct usk_stamps *s;
+	const struct usk_outlook *x;
+	struct usk_slope_range c;
+	const struct usk_course_point *p;
+	struct says at;
+	bool behind, last;
+	size_t first, end, best;
+	int64_t stamp; /* at the best one */
+};
+
+/* Of a node, and the number of its first point. */
+static int64_t stamp_of(const struct outermost *q, size_t leaf, size_t size, size_t *i)
 {
-	struct flight f = { .w = w,
-			    .c = c,
-			    .at = { w->p[s->from].x, w->p[s->to].x },
-			    .v = { usk_course_left_open(w, c, s->from, false),
-				   usk_course_left_open(w, c, s->to, true) } };
-	for (size_t i = s->from; i <= s->to; i++) {
-		weigh(&f, i);
+	*i = q->behind ? leaf : q->s->leaves - leaf - size;
+	const struct shown *x = &q->s->node[(q->s->leaves + *i) / size];
+	return q->last ? x->most[!q->p->ceiling] : x->least[!q->p->ceiling];
+}
+
+static bool is_better(const struct outermost *q, int64_t stamp, size_t i)
+{
+	return q->best == q->s->w->n || (q->last ? stamp > q->stamp : stamp < q->stamp) ||
+	       (stamp == q->stamp && i < q->best);
+}
+
+static void seek_outermost(struct outermost *q, size_t k, size_t leaf, size_t size)
+{
+	const struct usk_course *w = q->s->w;
+	size_t i, l, r;
+	const int64_t stamp = stamp_of(q, leaf, size, &i);
+	if (leaf >= q->end || leaf + size <= q->first || !is_better(q, stamp, i) ||
+	    !contradicts(q->p, q->at, q->x->node[q->behind][k])) {
+		return;
 	}
-	seek_from(&f, flights, false, leaf_of(w, s->from, false) + 1);
-	seek_from(&f, flights, true, leaf_of(w, s->to, true) + 1);
-	return usk_saturate(usk_ceil_div(f.longest, USK_E12));
+	if (size == 1) {
+		if (q->behind ? usk_course_contradict(q->c, q->p, &w->p[i])
+			      : usk_course_contradict(q->c, &w->p[i], q->p)) {
+			q->best = i;
+			q->stamp = stamp;
+		}
+		return;
+	}
+	const size_t half = size / 2;
+	const int64_t left = stamp_of(q, leaf, half, &l),
+		      right = stamp_of(q, leaf + half, half, &r);
+	const bool turned = q->last ? right > left : right < left;
+	seek_outermost(q, 2 * k + turned, leaf + (turned ? half : 0), half);
+	seek_outermost(q, 2 * k + !turned, leaf + (turned ? 0 : half), half);
+}
+
+size_t usk_course_outermost(const struct usk_stamps *s, const struct usk_outlook *x,
+			    struct usk_slope_range c, const struct usk_course_point *p,
+			    struct usk_range r, bool behind, bool last)
+{
+	struct outermost q = { .s = s,
+			       .x = x,
+			       .c = c,
+			       .p = p,
+			       .at = at_origin(p, c, behind),
+			       .behind = behind,
+			       .last = last,
+			       .first = behind ? r.first : s->leaves - r.end,
+			       .end = behind ? r.end : s->leaves - r.first,
+			       .best = s->w->n };
+	if (r.first < r.end) {
+		seek_outermost(&q, 1, 0, s->leaves);
+	}
+	return q.best;
+}
+
+static void seek_next(const struct usk_stamps *s, size_t i, size_t size, struct usk_range r,
+		      bool ceiling, int64_t own, int64_t *best)
+{
+	const struct shown *x = &s->node[(s->leaves + i) / size];
+	if (i >= r.end || i + size <= r.first || x->most[ceiling] < own ||
+	    x->least[ceiling] >= *best) {
+		return;
+	}
+	if (size == 1 || (x->least[ceiling] >= own && i >= r.first && i + size <= r.end)) {
+		*best = x->least[ceiling];
+		return;
+	}
+	seek_next(s, i, size / 2, r, ceiling, own, best);
+	seek_next(s, i + size / 2, size / 2, r, ceiling, own, best);
+}
+
+static void seek_previous(const struct usk_stamps *s, size_t i, size_t size, struct usk_range r,
+			  bool ceiling, int64_t own, int64_t *best)
+{
+	const struct shown *x = &s->node[(s->leaves + i) / size];
+	if (i >= r.end || i + size <= r.first || x->least[ceiling] > own ||
+	    x->most[ceiling] <= *best) {
+		return;
+	}
+	if (size == 1 || (x->most[ceiling] <= own && i >= r.first && i + size <= r.end)) {
+		*best = x->most[ceiling];
+		return;
+	}
+	seek_previous(s, i, size / 2, r, ceiling, own, best);
+	seek_previous(s, i + size / 2, size / 2, r, ceiling, own, best);
+}
+
+bool usk_course_next_stamp(const struct usk_stamps *s, struct usk_range r, bool ceiling, bool next,
+			   int64_t own, int64_t *stamp)
+{
+	int64_t best = next ? INT64_MAX : INT64_MIN;
+	if (next) {
+		seek_next(s, 0, s->leaves, r, ceiling, own, &best);
+	} else {
+		seek_previous(s, 0, s->leaves, r, ceiling, own, &best);
+	}
+	const bool any = best != (next ? INT64_MAX : INT64_MIN);
+	*stamp = any ? best : *stamp;
+	return any;
 }
 
 /* ---- brackets ----------------------------------------------------------------------------------

@@ -190,7 +190,7 @@ struct shown {
 	bool in_vain; /* they explain nothing, so nobody asks how wide they are */
 	struct stamps stamps;
 	struct usk_reach reach;
-	struct usk_outlook *flights;
+	int64_t *flights;
 };
 
 /* Does another one than number k reach into what lies between two points, or a break that records tell of? */
@@ -218,7 +218,7 @@ static struct usk_bracket bracket_of(const struct usk_course *w, const struct sh
 	b.step = s->step;
 	if (s->step && !s->rises && !x->in_vain) {
 		struct usk_span wide = *s;
-		int64_t flight = usk_course_flight(w, c, s, x->flights);
+		int64_t flight = x->flights[k];
 		usk_i128 by = (usk_i128)flight + w->part->moved_ns;
 		wide.from = last_until(w, s->from, w->p[s->from].x - by);
 		wide.to = first_from(w, s->to, w->p[s->to].x + by);
@@ -448,10 +448,10 @@ void usk_calm_of(const struct usk_part *p, const struct usk_calm_model *m,
 	struct shown all = { .s = &s, .in_vain = out->contradicted };
 	if (s.n) {
 		all.reach = usk_course_reach(&w, &s);
-		all.flights = usk_course_flights(&w, s.cone);
 		all.stamps = stamps_around(&w);
+		w.outlook = usk_course_outlook(&w, s.cone);
+		all.flights = usk_course_flights(&w, s.cone, &s);
 	}
-	w.outlook = s.n ? usk_course_outlook(&w, s.cone) : NULL;
 	for (size_t k = 0; k < s.n; k++) {
 		out->bracket[k] = bracket_of(&w, &all, k);
 		out->contradicted = out->contradicted || is_turned(&w, &all, &s.span[k]);
@@ -464,8 +464,8 @@ void usk_calm_of(const struct usk_part *p, const struct usk_calm_model *m,
 	out->contradicted = out->contradicted || explains_nothing(&w, out);
 	usk_course_outlook_free(w.outlook);
 	usk_course_reach_free(&all.reach);
-	usk_course_outlook_free(all.flights);
-	USK_FREE(all.stamps.least, all.stamps.most, all.stamps.breaks, s.span, w.p, w.happened);
+	USK_FREE(all.flights, all.stamps.least, all.stamps.most, all.stamps.breaks, s.span, w.p,
+		 w.happened);
 }
 
 void usk_calm_free(struct usk_calm *c)

@@ -43,6 +43,14 @@ struct among {
 	size_t at;
 };
 
+/* What else is asked of them, of a's stamps: the most up to each point, the least from each on; where records tell of a
+ * break. */
+struct stamps {
+	struct usk_stamps *tree;
+	int64_t *most, *least;
+	size_t *fresh, n_fresh;
+};
+
 static struct among among_of(const struct usk_course *w, struct usk_slope_range c)
 {
 	struct among m = { w, c, usk_course_outlook(w, c), *w, w->n };
@@ -98,53 +106,76 @@ static bool happened(const struct usk_course *w, int64_t x, int64_t y)
 	return any;
 }
 
-/* The points of one stretch between breaks that records tell of. */
-static void stretch_of(const struct usk_course *w, size_t at, size_t *first, size_t *last)
+static struct stamps stamps_of(const struct usk_course *w)
 {
-	for (*first = at; *first && !w->p[*first].fresh;) {
-		--*first;
+	struct stamps s = { .tree = usk_course_stamps(w),
+			    .most = usk_grow(NULL, w->n + 1, sizeof *s.most),
+			    .least = usk_grow(NULL, w->n + 1, sizeof *s.least),
+			    .fresh = usk_grow(NULL, w->n + 1, sizeof *s.fresh) };
+	for (size_t i = 0; i < w->n; i++) {
+		s.most[i] = s.least[i] = a_stamp(w, i);
+		s.fresh[s.n_fresh] = i;
+		s.n_fresh += w->p[i].fresh;
 	}
-	for (*last = at; *last + 1 < w->n && !w->p[*last + 1].fresh;) {
-		++*last;
-	}
+	usk_most_before(s.most, w->n);
+	usk_least_behind(s.least, w->n);
+	return s;
+}
+
+static void stamps_free(struct stamps *s)
+{
+	usk_course_stamps_free(s->tree);
+	USK_FREE(s->most, s->least, s->fresh);
+}
+
+/* The points of one stretch between breaks that records tell of, but for the outlier. */
+static struct usk_range stretch_of(const struct among *m, const struct stamps *s)
+{
+	size_t k;
+	USK_FIRST(k, 0, s->n_fresh, s->fresh[k] >= m->at);
+	return (struct usk_range){ k ? s->fresh[k - 1] : 0,
+				   k < s->n_fresh ? s->fresh[k] : m->w->n };
 }
 
 /* Does a's stamp of it lie where b would have shown its own if it was set back: among those of its stretch, at an end
  * of all, or nearer than all that lies beyond a break? */
-static bool is_near(const struct usk_course *w, size_t at, size_t begin, size_t end, bool last)
+static bool is_near(const struct among *m, const struct stamps *s, struct usk_range stretch,
+		    bool last)
 {
-	const int64_t a = a_stamp(w, at);
-	const bool beyond = last ? end + 1 < w->n : begin > 0;
-	bool any = false, all = true;
-	for (size_t i = 0; i < w->n; i++) {
-		const bool further = last ? a_stamp(w, i) >= a : a_stamp(w, i) <= a;
-		any = any || (i != at && further);
-		all = all && (further || (last ? i <= end : i >= begin));
-	}
-	return beyond ? all : any;
+	const int64_t a = a_stamp(&m->with, m->at);
+	const size_t n = m->w->n;
+	return last ? (stretch.end < n ? s->least[stretch.end] >= a : s->most[n - 1] >= a)
+		    : (stretch.first ? s->most[stretch.first - 1] <= a : s->least[0] <= a);
 }
 
 /*
  * A stamp of a that lies surely before what b did at one point, or surely behind (last): that of the nearest message
  * which says so, as it was sent there, or received, in order with that point; else the outermost one.
  */
-static int64_t surely_beyond(const struct usk_course *w, size_t at, bool last)
+static int64_t surely_beyond(const struct among *m, const struct stamps *s, size_t i, bool last)
 {
-	const struct usk_course_point *p = &w->p[at];
-	const int64_t own = a_stamp(w, at);
-	int64_t best = own, outermost = own;
-	bool any = false;
-	for (size_t i = 0; i < w->n && p->ceiling != last; i++) {
-		const struct usk_course_point *q = &w->p[i];
-		const int64_t a = a_stamp(w, i);
-		const bool ordered = last ? q->x >= p->x && a >= own : q->x <= p->x && a <= own;
-		outermost = last == (a > outermost) ? a : outermost;
-		if (q->ceiling == last && ordered && (!any || last == (a < best))) {
-			best = a;
-			any = true;
-		}
+	const struct usk_course *w = m->w;
+	const struct usk_course_point *p = &m->with.p[i], *outlier = &m->with.p[m->at];
+	const int64_t own = a_stamp(&m->with, i), its = a_stamp(&m->with, m->at);
+	if (p->ceiling == last) {
+		return own;
 	}
-	return any ? best : outermost;
+	struct usk_range r = { 0, w->n };
+	if (last) {
+		USK_FIRST(r.first, 0, w->n, w->p[r.first].x >= p->x);
+	} else {
+		USK_FIRST(r.end, 0, w->n, w->p[r.end].x > p->x);
+	}
+	int64_t best = last ? INT64_MAX : INT64_MIN;
+	bool any = usk_course_next_stamp(s->tree, r, last, last, own, &best);
+	const bool ordered =
+		last ? outlier->x >= p->x && its >= own : outlier->x <= p->x && its <= own;
+	if (outlier->ceiling == last && ordered) {
+		best = !any || last == (its < best) ? its : best;
+		any = true;
+	}
+	const int64_t all = last ? s->most[w->n - 1] : s->least[0];
+	return any ? best : last == (its > all) ? its : all;
 }
 
 /*
@@ -152,43 +183,45 @@ static int64_t surely_beyond(const struct usk_course *w, size_t at, bool last)
  * it, though nothing happened there: then a clock was set, maybe, and need not return before the end, or before the
  * records tell of a break. Nothing is known of b beyond the nearest that it does contradict.
  */
-static bool doubt_at_end(const struct usk_course *w, struct usk_slope_range c, size_t at, bool last,
+static bool doubt_at_end(const struct among *m, const struct stamps *s, bool last,
 			 struct usk_bracket *b)
 {
-	int64_t a = a_stamp(w, at), near_a = 0;
-	size_t near = at, begin, end;
-	stretch_of(w, at, &begin, &end);
-	/* From where it is likely that one shows that it is none. */
-	for (size_t k = begin; k <= end; k++) {
-		size_t i = last ? end - (k - begin) : k;
-		int64_t other = a_stamp(w, i);
-		const struct usk_course_point *p = &w->p[i < at ? i : at],
-					      *q = &w->p[i < at ? at : i];
-		if (i == at || !usk_course_contradict(c, p, q)) {
-			continue;
-		}
-		if (last ? other > a : other < a) {
-			return false;
-		}
-		if (near == at || (last ? other >= near_a : other < near_a)) {
-			near = i;
-			near_a = other;
-		}
+	const struct usk_course *w = &m->with;
+	const size_t n = m->w->n, at = m->at;
+	const struct usk_range all = stretch_of(m, s);
+	const int64_t a = a_stamp(w, at);
+	size_t near = usk_course_outermost(s->tree, m->x, m->c, &w->p[at],
+					   (struct usk_range){ all.first, at }, false, last);
+	const size_t r = usk_course_outermost(s->tree, m->x, m->c, &w->p[at],
+					      (struct usk_range){ at, all.end }, true, last);
+	const int64_t before = near < n ? a_stamp(m->w, near) : a;
+	const int64_t behind = r < n ? a_stamp(m->w, r) : a;
+	if ((near == n && r == n) || (last ? before > a || behind > a : before < a || behind < a)) {
+		return false;
+	}
+	if (near == n || (r < n && (last ? behind > before : behind < before))) {
+		near = r + 1; /* with the outlier before it */
 	}
 	/* From whichever b showed first, if it was set back. */
-	const bool set_back = last == (at < near) && is_near(w, at, begin, end, last);
+	const bool set_back = last == (at < near) && is_near(m, s, all, last);
 	const int64_t x = w->p[set_back ? at : near].x;
-	const int64_t y = w->p[last ? end : begin].x + (last ? 1 : -1);
+	const int64_t y = w->p[last ? all.end : all.first].x + (last ? 1 : -1);
 	*b = (struct usk_bracket){ .b0_ns = w->part->frame.local_ns + (last ? x : y),
 				   .b1_ns = w->part->frame.local_ns + (last ? y : x),
-				   .a0_ns = surely_beyond(w, last ? near : at, false),
-				   .a1_ns = surely_beyond(w, last ? at : near, true),
+				   .a0_ns = surely_beyond(m, s, last ? near : at, false),
+				   .a1_ns = surely_beyond(m, s, last ? at : near, true),
 				   .step = true,
 				   .doubted = true,
 				   .both = true,
 				   .least_ns = set_back ? USK_NONE : 0,
 				   .most_ns = set_back ? USK_NONE : 0 };
-	return near != at && !happened(w, last ? x : y, last ? y : x);
+	return !happened(w, last ? x : y, last ? y : x);
+}
+
+/* What a point, and those beyond it as seen from the outlier, leave open there; the outlier is number `at`. */
+static struct usk_offsets left_open(const struct among *m, size_t i, bool behind)
+{
+	return usk_course_look(m->x, m->c, &m->with.p[i], i, behind);
 }
 
 /*
@@ -198,7 +231,8 @@ static bool doubt_at_end(const struct usk_course *w, struct usk_slope_range c, s
  * these: else a single wrong message would leave nothing known of hours. At a break that records
  * tell of it need not return.
  */
-static bool doubt_of(const struct among *m, const struct usk_suspect *s, struct usk_bracket *b)
+static bool doubt_of(const struct among *m, const struct stamps *all, const struct usk_suspect *s,
+		     struct usk_bracket *b)
 {
 	const struct usk_course *w = &m->with;
 	const struct usk_slope_range c = m->c;
@@ -219,14 +253,16 @@ static bool doubt_of(const struct among *m, const struct usk_suspect *s, struct 
 		b->doubted = true;
 		b->both = both;
 		/* It was set by as much as that contradicts, give or take delays. */
-		struct usk_rise net = usk_course_rise(w, c, &span);
+		struct usk_rise net = usk_rise_between(
+			c, left_open(m, span.from, false), left_open(m, span.to, true),
+			(usk_i128)w->p[span.to].x - w->p[span.from].x);
 		bool known = net.least_ns != USK_NONE && net.most_ns != USK_NONE;
 		usk_i128 far = s->excess_ns + (known ? (usk_i128)net.most_ns - net.least_ns : 0);
 		b->most_ns = both || s->excess_ns <= since + until ? usk_saturate(far) : 0;
 		b->least_ns = -b->most_ns;
 	}
 	return any || ((before || behind) &&
-		       (doubt_at_end(w, c, at, true, b) || doubt_at_end(w, c, at, false, b)));
+		       (doubt_at_end(m, all, true, b) || doubt_at_end(m, all, false, b)));
 }
 
 /* How many of v[n], which do not fall, are less than x? */
@@ -270,20 +306,30 @@ static bool is_in_order(const struct among *m, const struct usk_spans *s, const 
 	return any && two && (!g.before || k < s->n) && (!g.behind || l < s->n);
 }
 
-/* Does an outlier contradict nothing of the stretch behind bracket k, or before it? */
-static bool fits_stretch(const struct usk_course *w, const struct usk_spans *s, size_t k,
-			 const struct usk_course_point *p, bool behind)
+/* Does an outlier contradict nothing of the stretch behind bracket k, or before it, and no records tell of a break there? */
+static bool fits_stretch(const struct among *m, const struct usk_spans *s, size_t k, bool behind)
 {
+	const struct usk_course *w = m->w;
+	const struct usk_course_point *p = &m->with.p[m->at];
 	const size_t first = behind ? s->span[k].to : k ? s->span[k - 1].to : 0;
 	const size_t last = !behind	   ? s->span[k].from
 			    : k + 1 < s->n ? s->span[k + 1].from
 					   : w->n - 1;
 	bool fits = first <= last;
-	for (size_t i = first; fits && i <= last; i++) {
-		const struct usk_course_point *q = &w->p[i];
-		fits = !(q->x < p->x ? usk_course_contradict(s->cone, q, p)
-				     : usk_course_contradict(s->cone, p, q)) &&
-		       (i == first || !q->fresh);
+	for (size_t i = m->at <= last ? m->at : last + 1; fits && i > first;) {
+		i = usk_course_nearest(w, m->x, m->c, p, i - 1, false);
+		if (i < first || i == w->n) {
+			break;
+		}
+		fits = !usk_course_contradict(m->c, &w->p[i], p) &&
+		       !(i < last && w->p[i + 1].fresh);
+	}
+	for (size_t i = m->at > first ? m->at : first; fits && i <= last; i++) {
+		i = usk_course_nearest(w, m->x, m->c, p, i, true);
+		if (i > last) {
+			break;
+		}
+		fits = !usk_course_contradict(m->c, p, &w->p[i]) && (i == first || !w->p[i].fresh);
 	}
 	return fits;
 }
@@ -313,10 +359,11 @@ static struct usk_reach reach_around(const struct usk_bracket *b, size_t n)
 }
 
 /* Around a bracket nobody knows of which side of it one is: it may be as all of the other are. */
-static bool is_of_other_side(const struct usk_course *w, const struct usk_spans *s,
-			     const struct usk_bracket *b, const struct usk_reach *reach,
-			     const struct usk_course_point *p)
+static bool is_of_other_side(const struct among *m, const struct usk_spans *s,
+			     const struct usk_bracket *b, const struct usk_reach *reach)
 {
+	const struct usk_course *w = m->w;
+	const struct usk_course_point *p = &m->with.p[m->at];
 	const int64_t stamp = usk_saturate((usk_i128)w->part->frame.local_ns + p->x);
 	bool any = false;
 	for (size_t k = count_under(reach->to, s->n, stamp);
@@ -325,8 +372,7 @@ static bool is_of_other_side(const struct usk_course *w, const struct usk_spans 
 		const struct usk_between in = around(&b[k]);
 		const bool behind = p->ceiling != x->rises;
 		const bool other = behind ? p->x < w->p[x->to].x : p->x > w->p[x->from].x;
-		any = in.from <= stamp && stamp <= in.to && other &&
-		      fits_stretch(w, s, k, p, behind);
+		any = in.from <= stamp && stamp <= in.to && other && fits_stretch(m, s, k, behind);
 	}
 	return any;
 }
@@ -358,7 +404,7 @@ static bool *explain(const struct usk_course *w, const struct usk_spans *s,
 		}
 		m.at = insert(&m.with, x, m.at);
 		const bool in_order = is_in_order(&m, s, &r);
-		known[i] = is_of_other_side(w, s, c->bracket, &near, &m.with.p[m.at]);
+		known[i] = is_of_other_side(&m, s, c->bracket, &near);
 		c->n_known[before] += in_order || known[i];
 		if (in_order && before) {
 			c->explained[c->n_explained++] = i - all->n_outliers;
@@ -375,14 +421,16 @@ static void doubt(const struct usk_course *w, const struct suspects *all, const 
 {
 	const struct usk_slope_range any = { -w->skew_e12, w->skew_e12 };
 	struct among m = among_of(w, w->own_rates ? any : w->cone);
+	struct stamps s = stamps_of(w);
 	c->doubt = usk_alloc(all->n, sizeof *c->doubt);
 	for (size_t i = 0; i < all->n; i++) {
 		const struct usk_suspect *x = suspect_of(all, i);
 		if (!x->right && !known[i]) {
 			m.at = insert(&m.with, x, m.at);
-			c->n_doubts += doubt_of(&m, x, &c->doubt[c->n_doubts]);
+			c->n_doubts += doubt_of(&m, &s, x, &c->doubt[c->n_doubts]);
 		}
 	}
+	stamps_free(&s);
 	among_free(&m);
 }
 

@@ -28,153 +28,11 @@ static void bound_beyond(struct usk_work *w, uint32_t k)
 	}
 }
 
-/* The least size of the step that a break is of; where records are late T fell by all that their stamps did. */
-static int64_t least_size(const struct usk_work *w, const struct usk_break *b)
-{
-	const struct usk_bracket *x = b->bracket == UINT32_MAX ? NULL : &w->seen[b->bracket].at;
-	const bool known = x && x->least_ns != USK_NONE && x->most_ns != USK_NONE;
-	return b->back			  ? b->far_ns
-	       : known && x->least_ns > 0 ? x->least_ns
-	       : known && x->most_ns < 0  ? -x->most_ns
-					  : 0;
-}
-
-/* By how much T may rise in it if the reference was set forward. */
-static int64_t rise_of(const struct usk_work *w, const struct usk_break *b)
-{
-	return b->up && b->falls && b->bracket != UINT32_MAX
-		       ? usk_bracket_farthest(&w->seen[b->bracket].at)
-		       : 0;
-}
-
-static void falls_of(struct usk_work *w)
-{
-	struct usk_fallings *f = &w->falls;
-	usk_fallings_free(f);
-	f->row = usk_alloc(2 * w->n_breaks + 1, sizeof *f->row);
-	for (size_t i = 0; i < w->n_breaks; i++) {
-		const struct usk_break *b = &w->brk[i];
-		const int64_t lasts = usk_saturate((usk_i128)b->to_ns - b->from_ns);
-		const int64_t far = !b->down ? b->fall_ns : b->far_ns ? b->far_ns : lasts;
-		struct usk_falling row = { .clock = b->clock,
-					   .from_ns = b->from_ns,
-					   .to_ns = b->to_ns,
-					   .far_ns = b->falls && !b->of_reference ? far : 0,
-					   .least_ns = least_size(w, b),
-					   .rise_ns = rise_of(w, b) };
-		if (row.far_ns || (row.rise_ns && !b->fold_ns)) {
-			f->row[f->n++] = row;
-		}
-		if (b->fold_ns) {
-			row.twice = true;
-			row.far_ns = b->fold_ns;
-			row.begin_ns = usk_saturate((usk_i128)b->from_ns - b->fold_ns);
-			row.end_ns = usk_saturate((usk_i128)b->to_ns + b->fold_ns);
-			f->row[f->n++] = row;
-		}
-	}
-	usk_sort(f->row, f->n, sizeof *f->row,
-		 KEYS(BY(usk_falling, clock), BY(usk_falling, from_ns)));
-	f->first = usk_alloc(w->n_clocks + 1, sizeof *f->first);
-	for (size_t k = 0, i = 0; k <= w->n_clocks; k++) {
-		while (i < f->n && f->row[i].clock < k) {
-			i++;
-		}
-		f->first[k] = i;
-	}
-}
-
-void usk_fallings_free(struct usk_fallings *f)
-{
-	USK_FREE(f->row, f->first);
-	*f = (struct usk_fallings){ .n = 0 };
-}
-
 /* An event that has a bound. */
 struct known {
 	uint32_t event;
 	int64_t ns;
 };
-
-/* What is asked of rows between stamps a and b: by how much T fell as the reference was set back, or as both were shown
- * twice; or rose, as the reference was set forward, between the ends of all that was shown twice. */
-struct asked {
-	enum { FELL, TWICE, ROSE } what;
-	int64_t a, b, begin, end;
-};
-
-static bool shows_twice(const struct usk_falling *x, int64_t a, int64_t b)
-{
-	return x->twice && x->begin_ns < a && b < x->end_ns;
-}
-
-static bool overlaps(const struct usk_falling *x, int64_t a, int64_t b)
-{
-	return x->from_ns < b && x->to_ns > a;
-}
-
-/* By how much, 0: it is not asked for. */
-static int64_t counts(const struct usk_falling *x, const struct asked *q)
-{
-	switch (q->what) {
-	case FELL:
-		return !x->twice && overlaps(x, q->a, q->b) ? x->far_ns : 0;
-	case TWICE:
-		return shows_twice(x, q->a, q->b) ? x->far_ns : 0;
-	case ROSE:
-		return !shows_twice(x, q->a, q->b) && overlaps(x, q->begin, q->end) ? x->rise_ns
-										    : 0;
-	}
-	return 0;
-}
-
-/* In a bracket T falls by no more than that says, and several may be of one step: one that holds all of them
- * that count is enough, unless a step of these is larger, which another clock hid there. */
-static usk_i128 sum_of(const struct usk_falling *row, size_t n, const struct asked *q)
-{
-	const int64_t a = q->what == ROSE ? q->begin : q->a, b = q->what == ROSE ? q->end : q->b;
-	int64_t from = INT64_MAX, to = INT64_MIN, least = 0;
-	usk_i128 all = 0;
-	for (size_t i = 0; i < n; i++) {
-		const struct usk_falling *x = &row[i];
-		const int64_t by = counts(x, q);
-		if (by) {
-			from = x->from_ns < from ? x->from_ns : from;
-			to = x->to_ns > to ? x->to_ns : to;
-			least = x->least_ns > least ? x->least_ns : least;
-			all += by;
-		}
-	}
-	from = q->what == TWICE || from > a ? from : a;
-	to = q->what == TWICE || to < b ? to : b;
-	for (size_t i = 0; i < n; i++) {
-		const struct usk_falling *x = &row[i];
-		const int64_t by = counts(x, q);
-		bool holds = by && x->from_ns <= from && x->to_ns >= to && by >= least;
-		all = holds && by < all ? by : all;
-	}
-	return all;
-}
-
-usk_i128 usk_fell(const struct usk_work *w, uint32_t k, int64_t a, int64_t b, bool twice)
-{
-	const struct usk_fallings *f = &w->falls;
-	const struct usk_falling *row = f->row + f->first[k];
-	const size_t n = f->first[k + 1] - f->first[k];
-	struct asked q = { FELL, a, b, INT64_MAX, INT64_MIN };
-	const usk_i128 fell = sum_of(row, n, &q);
-	q.what = TWICE;
-	usk_i128 own = twice ? sum_of(row, n, &q) : 0;
-	for (size_t i = 0; i < n && own; i++) {
-		if (shows_twice(&row[i], a, b)) {
-			q.begin = row[i].begin_ns < q.begin ? row[i].begin_ns : q.begin;
-			q.end = row[i].end_ns > q.end ? row[i].end_ns : q.end;
-		}
-	}
-	q.what = ROSE;
-	own += own ? sum_of(row, n, &q) : 0;
-	return fell + own + usk_ceil_div(own * w->p->max_skew_e12, USK_E12);
-}
 
 /* What a bound says of another event of its clock, times sign: the less, the more T may have fallen between. */
 static usk_i128 says(const struct usk_work *w, const struct known *k, uint32_t i, int sign)
@@ -289,7 +147,7 @@ void usk_fill(struct usk_work *w)
 		w->filled[i] = (w->lo_ns[i] == USK_NONE ? USK_FILLED_LO : 0) |
 			       (w->hi_ns[i] == USK_NONE ? USK_FILLED_HI : 0);
 	}
-	falls_of(w);
+	usk_fallings_of(w);
 	for (uint32_t n = 0; n < w->n_clocks; n++) {
 		fill_side(w, n, false);
 		fill_side(w, n, true);

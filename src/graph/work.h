@@ -61,20 +61,22 @@ struct usk_fold {
 	uint8_t from_first, to_last; /* enum usk_pace */
 };
 
-/* Where T of a clock may fall from a stamp to a later one: as the reference may have been set back in between,
- * or as the clock was, by which both stamps may have been shown twice. Sorted by clocks; first[k] is that of
- * clock k. */
+/* Where T of a clock may fall from a stamp to a later one: as the reference may have been set back in between, or as
+ * the clock was, by which both stamps may have been shown twice; and where it may rise, as the reference was set
+ * forward. Each is a tree over rows, sorted by clocks; those of clock k begin with first[k]. */
 struct usk_fallings {
 	struct usk_falling {
 		uint32_t clock;
-		bool twice;
-		int64_t from_ns, to_ns, far_ns; /* in that bracket by so much in all */
-		int64_t least_ns;		/* the step that says so is no smaller */
-		int64_t begin_ns, end_ns;	/* twice: between these stamps */
-		int64_t rise_ns; /* T may rise by so much in the bracket, as the reference was set forward */
+		int64_t from_ns, to_ns, by_ns; /* in that bracket by so much in all */
+		int64_t least_ns;	       /* the step that says so is no smaller */
+		int64_t begin_ns, end_ns;      /* what lies between these stamps was shown twice */
 	} * row;
-	size_t n, *first;
+	struct usk_falling_node
+		*node; /* of rows: 1 is of all, 2 k and 2 k + 1 are the halves of k */
+	size_t n, leaves, *first;
 };
+
+enum usk_falling_what { USK_FELL, USK_TWICE, USK_ROSE, USK_FALLING_COUNT };
 
 /* Cells from this event on, of pace USK_SLACK: by how much T may jump in one. */
 struct usk_slack {
@@ -149,10 +151,11 @@ struct usk_work {
 	size_t n_breaks, cap_breaks;
 	struct usk_seen *seen;
 	size_t n_seen;
-	struct usk_seen_order { /* by where they begin */
+	struct usk_seen_order { /* by where they begin, but for those that are doubted */
 		uint32_t seen;
 		usk_i128 latest; /* end of it and of all before */
 	} * by_begin;
+	size_t n_by_begin;
 	struct usk_calm_course *course; /* by pair, once they are asked whose brackets were */
 	int64_t *wander_e12;		/* by clock */
 	struct usk_left_out {
@@ -186,7 +189,7 @@ struct usk_work {
 	size_t n_runs;
 	struct usk_fold *fold;
 	size_t n_folds;
-	struct usk_fallings falls; /* as usk_fill() found it */
+	struct usk_fallings falls[USK_FALLING_COUNT];
 	struct usk_slack *slack;
 	size_t n_slacks;
 	usk_i128 *lo, *hi;  /* of T */
@@ -441,10 +444,15 @@ bool usk_cycle_doubt(struct usk_work *w);
 
 /** Bounds in whole ns where only the order of stamps says them, which w->filled then tells: w->lo_ns, w->hi_ns. */
 void usk_fill(struct usk_work *w);
+/* ---- fallings.c ---------------------------------------------------------------------------------
+ */
+
+/** w->falls, by breaks. */
+void usk_fallings_of(struct usk_work *w);
 /** By how much T of clock k may have fallen from stamp a to stamp b, in order; twice: as only one time that
- * either was shown is known, too. O(where it may fall). */
+ * either was shown is known, too. O(log n) of where it may fall, if these reach little into each other. */
 usk_i128 usk_fell(const struct usk_work *w, uint32_t k, int64_t a, int64_t b, bool twice);
-void usk_fallings_free(struct usk_fallings *f);
+void usk_fallings_free(struct usk_work *w);
 
 /* ---- estimate.c ---------------------------------------------------------------------------------
  */

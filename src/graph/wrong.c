@@ -20,14 +20,11 @@ enum { ROUNDS = 32 };
  * them, a stretch shows others that they hid. */
 static size_t gone(const struct usk_course *w, bool ceiling, size_t from, size_t to)
 {
-	const struct usk_part *p = w->part;
-	size_t n = 0;
-	for (size_t i = 0; i < p->n_left_out; i++) {
-		struct usk_course_point q = usk_course_point_of(p, &p->left_out[i]);
-		n += !p->left_out[i].right && q.ceiling == ceiling && q.x >= w->p[from].x &&
-		     q.x <= w->p[to].x;
-	}
-	return n;
+	const int64_t *x = w->gone[ceiling];
+	size_t first, end;
+	USK_FIRST(first, 0, w->n_gone[ceiling], x[first] >= w->p[from].x);
+	USK_FIRST(end, first, w->n_gone[ceiling], x[end] > w->p[to].x);
+	return end - first;
 }
 
 /* Fewer than a step there and back costs, of one direction, in the stretch behind one bracket and
@@ -298,12 +295,33 @@ static void note_where(struct usk_course *w, const struct usk_course *left,
 }
 
 /* What was found to be right is among the points again. */
-static void acquit(struct usk_course *w, const struct usk_suspect *s)
+static void acquit(struct usk_course *w, const struct usk_course_point *p)
 {
-	const struct usk_course_point p = usk_course_point_of(w->part, s);
-	for (size_t i = 0; i < w->n && s->right; i++) {
-		w->p[i].right = w->p[i].right || (w->p[i].x == p.x && w->p[i].y == p.y &&
-						  w->p[i].ceiling == p.ceiling);
+	size_t i;
+	USK_FIRST(i, 0, w->n, w->p[i].x >= p->x);
+	for (; i < w->n && w->p[i].x == p->x; i++) {
+		w->p[i].right =
+			w->p[i].right || (w->p[i].y == p->y && w->p[i].ceiling == p->ceiling);
+	}
+}
+
+static void note_gone(struct usk_course *w)
+{
+	const struct usk_part *p = w->part;
+	for (int k = 0; k < 2; k++) {
+		w->gone[k] = usk_alloc(p->n_left_out + 1, sizeof *w->gone[k]);
+		w->n_gone[k] = 0;
+	}
+	for (size_t i = 0; i < p->n_left_out; i++) {
+		const struct usk_course_point q = usk_course_point_of(p, &p->left_out[i]);
+		if (p->left_out[i].right) {
+			acquit(w, &q);
+		} else {
+			w->gone[q.ceiling][w->n_gone[q.ceiling]++] = q.x;
+		}
+	}
+	for (int k = 0; k < 2; k++) {
+		qsort(w->gone[k], w->n_gone[k], sizeof *w->gone[k], usk_by_int64);
 	}
 }
 
@@ -314,9 +332,7 @@ static void acquit(struct usk_course *w, const struct usk_suspect *s)
  */
 void usk_wrong_leave_out(struct usk_course *w, int64_t wander, struct usk_calm *c)
 {
-	for (size_t i = 0; i < w->part->n_left_out; i++) {
-		acquit(w, &w->part->left_out[i]);
-	}
+	note_gone(w);
 	struct usk_course all = *w, open = *w;
 	bool *out = usk_alloc(all.n + 1, sizeof *out);
 	size_t *number = usk_alloc(all.n + 1, sizeof *number);
@@ -352,5 +368,5 @@ void usk_wrong_leave_out(struct usk_course *w, int64_t wander, struct usk_calm *
 	} else {
 		note_where(w, &open, &s);
 	}
-	USK_FREE(s.span, open.p, out, number);
+	USK_FREE(s.span, open.p, out, number, w->gone[0], w->gone[1]);
 }
