@@ -31,6 +31,12 @@ static enum usk_status bad(struct usk_err *err, enum usk_status code, size_t at,
 char *usk_digits(int64_t value, char *end)
 {
 	uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+	/* Two at a time, as a division waits for the one before. */
+	for (; left >= 100; left /= 100) {
+		const unsigned two = (unsigned)(left % 100);
+		*--end = (char)('0' + two % 10);
+		*--end = (char)('0' + two / 10);
+	}
 	do {
 		*--end = (char)('0' + left % 10);
 		left /= 10;

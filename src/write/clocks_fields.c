@@ -230,7 +230,7 @@ static void put_duration(struct usk_json_out *o, const struct usk_clocks *c, con
 	} else if (c->model.segment_ns) {
 		usk_field_put(o, c, &duration_field, of);
 	} else {
-		usk_json_put(o, usk_json_text("auto"));
+		usk_json_put_text(o, "auto");
 	}
 }
 
@@ -281,7 +281,7 @@ static const struct usk_field solve_fields[] = {
 static void put_kind(struct usk_json_out *o, const struct usk_clocks *c, const void *of)
 {
 	(void)c;
-	usk_json_put(o, usk_json_text(((const struct usk_trace_info *)of)->kind));
+	usk_json_put_text(o, ((const struct usk_trace_info *)of)->kind);
 }
 
 static void get_kind(struct reader *r, const struct place *at, const json_t *o, void *of)

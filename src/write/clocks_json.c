@@ -45,7 +45,7 @@ static void put_all(struct usk_json_out *o, const void *ctx)
 {
 	const struct usk_clocks *c = ctx;
 	usk_json_member(o, "unskew_clocks");
-	usk_json_put(o, usk_json_had(json_integer(1)));
+	usk_json_put_integer(o, 1);
 	const struct usk_field *f;
 	for (size_t i = 0; (f = usk_clocks_key(i)); i++) {
 		usk_json_member(o, f->key);

@@ -10,11 +10,6 @@
 /* ---- structs to JSON ---------------------------------------------------------------------------
  */
 
-static json_t *count(uint64_t n)
-{
-	return usk_json_had(json_integer((json_int_t)n));
-}
-
 /* Whole numbers without a point; others to so many digits that noise stays out. */
 static json_t *number(double v, int digits)
 {
@@ -28,35 +23,25 @@ static json_t *number(double v, int digits)
 	return usk_json_had(whole ? json_integer((json_int_t)v) : json_real(v));
 }
 
-static json_t *clock_name(const struct usk_clocks *c, uint32_t i)
+static void put_number(struct usk_json_out *o, double v, int digits)
 {
-	return usk_json_text(i < c->n_clocks ? c->clock[i].name : "");
+	usk_json_put(o, number(v, digits));
 }
 
-static json_t *value_of(const struct usk_clocks *c, const struct usk_field *f, const void *at)
+/* Parts per 10^12 in ppm. */
+static void put_rate(struct usk_json_out *o, int64_t v)
 {
-	switch (f->kind) {
-	case FIELD_RATE:
-	case FIELD_WANDER: /* exact: an integer below 2^53 over 10^6 has at most 15 digits */
-		return number((double)*(const int64_t *)at / 1e6, 15);
-	case FIELD_NUMBER:
-		return number(*(const double *)at, 9);
-	case FIELD_COUNT:
-		return count(*(const uint64_t *)at);
-	case FIELD_SMALL:
-		return count(*(const uint32_t *)at);
-	case FIELD_BOOL:
-		return json_boolean(*(const bool *)at);
-	case FIELD_TEXT:
-		return usk_json_text(*(char *const *)at);
-	case FIELD_NAME:
-		return usk_json_text(f->name(*(const unsigned *)at));
-	case FIELD_CLOCK_OR_NULL:
-		return *(const uint32_t *)at < c->n_clocks ? clock_name(c, *(const uint32_t *)at)
-							   : json_null();
-	default:
-		return clock_name(c, *(const uint32_t *)at);
+	const uint64_t size = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+	if (!v || (size >= 100 && size < UINT64_C(1000000000000000))) {
+		usk_json_put_millionths(o, v);
+	} else { /* exact: an integer below 2^53 over 10^6 has at most 15 digits */
+		put_number(o, (double)v / 1e6, 15);
 	}
+}
+
+static void put_clock(struct usk_json_out *o, const struct usk_clocks *c, uint32_t i)
+{
+	usk_json_put_text(o, i < c->n_clocks ? c->clock[i].name : "");
 }
 
 static void put_point(struct usk_json_out *o, const void *ctx)
@@ -90,7 +75,7 @@ static void put_from(struct usk_json_out *o, const struct putting *p, size_t fro
 {
 	const struct usk_field each = { .kind = p->f->each, .fields = p->f->fields };
 	const char *at = *(const char *const *)((const char *)p->of + p->f->at);
-	for (size_t i = from; i < to && !o->over; i++) {
+	for (size_t i = from; i < to; i++) {
 		usk_json_item(o);
 		usk_field_put(o, p->c, &each, at + i * p->f->size);
 	}
@@ -110,7 +95,7 @@ static void put_items(struct usk_json_out *o, const void *ctx)
 {
 	const struct putting *p = ctx;
 	size_t n = *(const size_t *)((const char *)p->of + p->f->n_at);
-	if (o->tried || n < 2 * SOME || p->f->each != FIELD_OBJECT) {
+	if (n < 2 * SOME || p->f->each != FIELD_OBJECT) {
 		put_from(o, p, 0, n);
 		return;
 	}
@@ -157,8 +142,38 @@ void usk_field_put(struct usk_json_out *o, const struct usk_clocks *c, const str
 	case FIELD_OWN:
 		f->put(o, c, of);
 		break;
-	default:
-		usk_json_put(o, value_of(c, f, at));
+	case FIELD_RATE:
+	case FIELD_WANDER:
+		put_rate(o, *(const int64_t *)at);
+		break;
+	case FIELD_NUMBER:
+		put_number(o, *(const double *)at, 9);
+		break;
+	case FIELD_COUNT:
+		usk_json_put_integer(o, *(const int64_t *)at);
+		break;
+	case FIELD_SMALL:
+		usk_json_put_integer(o, *(const uint32_t *)at);
+		break;
+	case FIELD_BOOL:
+		usk_json_put(o, json_boolean(*(const bool *)at));
+		break;
+	case FIELD_TEXT:
+		usk_json_put_text(o, *(char *const *)at);
+		break;
+	case FIELD_NAME:
+		usk_json_put_text(o, f->name(*(const unsigned *)at));
+		break;
+	case FIELD_CLOCK:
+		put_clock(o, c, *(const uint32_t *)at);
+		break;
+	case FIELD_CLOCK_OR_NULL:
+		if (*(const uint32_t *)at < c->n_clocks) {
+			put_clock(o, c, *(const uint32_t *)at);
+		} else {
+			usk_json_put(o, json_null());
+		}
+		break;
 	}
 }
 
@@ -183,7 +198,7 @@ static bool omitted(const struct usk_field *f, const void *of)
 static void put_members(struct usk_json_out *o, const void *ctx)
 {
 	const struct putting *p = ctx;
-	for (const struct usk_field *f = p->f; f->key && !o->over; f++) {
+	for (const struct usk_field *f = p->f; f->key; f++) {
 		if (!omitted(f, p->of)) {
 			usk_json_member(o, f->key);
 			usk_field_put(o, p->c, f, p->of);

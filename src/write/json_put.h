@@ -6,7 +6,8 @@
  * Out   a list or an object on one line if it fits there, else a line for each of its members: a
  *       knot or a message is a row
  * Why   a tree of values first, and then its text, costs five times as much as the text does, and
- *       clocks.json of many clocks is tens of MB
+ *       clocks.json of many clocks is tens of MB. Lines are what most of it ends as, so all is
+ *       written as lines, and what would fit on one is drawn together afterwards
  * Not   what is written (fields.c), reading (json_get.h)
  */
 #ifndef USK_JSON_PUT_H
@@ -22,13 +23,10 @@ struct usk_json_out {
 	size_t n, cap;
 	size_t line;   /* where the line begins */
 	size_t indent; /* of what is on it */
-	/* What is tried on one line goes no further than `end`; over: it would. */
-	bool tried, over;
-	size_t end;
+	size_t plain;  /* so many bytes would there be if all of it were on one line */
 };
 
-/** What a list or an object holds: put() writes its items, or its members, each begun as below. It
- * is called twice where they do not fit on the line, and may end as soon as `over` is set. */
+/** What a list or an object holds: put() writes its items, or its members, each begun as below. */
 struct usk_json_inner {
 	void (*put)(struct usk_json_out *o, const void *ctx);
 	const void *ctx;
@@ -47,6 +45,11 @@ void usk_json_append(struct usk_json_out *o, const struct usk_json_out *piece);
 
 /** A string of ns; null for USK_NONE. */
 void usk_json_put_ns(struct usk_json_out *o, int64_t ns);
+void usk_json_put_integer(struct usk_json_out *o, int64_t v);
+/** v / 10^6, all digits; v is 0, or its size 100 at least: others are written with an exponent. */
+void usk_json_put_millionths(struct usk_json_out *o, int64_t v);
+/** A string; NULL is an empty one. */
+void usk_json_put_text(struct usk_json_out *o, const char *text);
 /** Any other value that is no list and no object. It is given away. */
 void usk_json_put(struct usk_json_out *o, json_t *value);
 
