@@ -196,18 +196,26 @@ static enum usk_status events(struct usk_trace *t, struct usk_event *out, size_t
 	return batch(t, take_event, out, sizeof *out, cap, n, err);
 }
 
+/* n <= 8 bytes as a word. Loads may overlap: no byte is waited for that was just stored. */
+static inline uint64_t word_of(const uint8_t *d, size_t n)
+{
+	if (n >= 4) {
+		return usk_le32(d) | (uint64_t)usk_le32(d + n - 4) << 8 * (n - 4);
+	}
+	return n ? d[0] | (uint64_t)d[n / 2] << 8 * (n / 2) | (uint64_t)d[n - 1] << 8 * (n - 1) : 0;
+}
+
 struct usk_event_id usk_event_id(const void *data, size_t n)
 {
 	struct usk_event_id id = { { 0, 0 } };
+	const uint8_t *d = data;
 	if (n < sizeof id) {
 		/* Short ones are kept as they are, with their length: no two are taken for one. */
-		uint8_t bytes[sizeof id] = { 0 };
-		memcpy(bytes, data, n);
-		bytes[sizeof id - 1] = (uint8_t)n;
-		memcpy(&id, bytes, sizeof id);
+		const size_t first = n < 8 ? n : 8;
+		id.word[0] = word_of(d, first);
+		id.word[1] = word_of(d + first, n - first) | (uint64_t)n << 56;
 		return id;
 	}
-	const uint8_t *d = data;
 	uint64_t a = n, b = ~(uint64_t)n;
 	for (; n; d += n < 8 ? n : 8, n -= n < 8 ? n : 8) {
 		uint64_t word = 0;
