@@ -421,6 +421,8 @@ struct table_sink {
 	/* Messages of a wanted pair, in the order of the tables, less what it excludes. False: no
 	 * more. */
 	bool (*put)(void *ctx, uint32_t pair, const struct usk_msg *msg, size_t n);
+	/* Of a pair under this number and of another one at the same time; 0: of one only. */
+	uint32_t half;
 	/* Every row, of any clocks; may be NULL. */
 	void (*row)(void *ctx, const struct usk_msg *msg);
 	/* A row again as it is likely, if its stamps may be of other epochs; may be NULL. */

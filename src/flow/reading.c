@@ -376,11 +376,22 @@ static enum usk_status finish_read(struct table_readings *t, const uint32_t *pai
 	return f.status;
 }
 
+/* Do its messages go to nothing that is another pair's, too? */
+static bool touches_its_own(const struct reading *r)
+{
+	const struct pair_source *s = r->source;
+	const struct party *party = s->parties->party;
+	return !r->also && !r->kept && !r->suspects && !party[s->a].in_epoch &&
+	       !party[s->b].in_epoch;
+}
+
 enum usk_status usk_readings(struct parties *p, const uint32_t *pair, size_t n,
 			     const struct reading_plan *plan, struct usk_err *err)
 {
 	struct table_readings t = { .p = p, .broadcasts = { .put = put_broadcast } };
 	bool *wanted = usk_alloc(p->n_pairs, sizeof *wanted), tables = false, hears = false;
+	bool apart = true;
+	struct usk_err upper = { 0 };
 	struct reading *reading = usk_alloc(n + 1, sizeof *reading);
 	enum usk_status status = USK_OK;
 	t.broadcasts.ctx = &t;
@@ -393,12 +404,18 @@ enum usk_status usk_readings(struct parties *p, const uint32_t *pair, size_t n,
 			plan->begin(plan->ctx, k, &reading[i]);
 			tables = wanted[k] = true;
 			hears |= reading[i].watch;
+			apart = apart && touches_its_own(&reading[i]);
 		}
+	}
+	const uint32_t half = apart ? (uint32_t)(p->n_pairs / 2) : 0;
+	for (size_t i = 0; i < n && half; i++) {
+		reading[i].err = pair[i] < half ? err : &upper;
 	}
 	if (tables) {
 		const struct table_sink sink = { .ctx = &t,
 						 .wanted = wanted,
 						 .put = put_table,
+						 .half = half,
 						 .row = hears ? hear : NULL,
 						 .begin = begin_table };
 		status = usk_tables_read(p, &sink, err);
@@ -407,6 +424,12 @@ enum usk_status usk_readings(struct parties *p, const uint32_t *pair, size_t n,
 	/* One that failed stopped the reading of all. */
 	for (size_t i = 0; i < n && !status; i++) {
 		status = reading[i].status;
+		if (status && err && reading[i].err == &upper) {
+			*err = upper;
+		}
+	}
+	for (size_t i = 0; i < n; i++) {
+		reading[i].err = err;
 	}
 	status = status ? status : finish_read(&t, pair, n, plan, err);
 	for (size_t i = 0; i < n && !status; i++) {

@@ -70,11 +70,35 @@ static size_t without_excluded(const struct pair_source *s, struct usk_msg *msg,
 	return s->n_exclude ? kept : n;
 }
 
+/* Everything that was kept, on its way to put(). */
+struct handing {
+	const struct parties *p;
+	const struct batch *b;
+	const struct table_sink *sink;
+	struct usk_msg *msg; /* a pair at a time */
+	uint32_t from, to;   /* pairs of these numbers */
+	bool stopped;
+};
+
+static void put_pairs(void *ctx)
+{
+	struct handing *h = ctx;
+	const struct batch *b = h->b;
+	for (size_t i = 0, from = 0, to; i < b->n_touched && !h->stopped; i++, from = to) {
+		const uint32_t pair = b->touched[i];
+		to = b->n_of[pair];
+		if (pair >= h->from && pair < h->to) {
+			size_t n = without_excluded(&h->p->pair[pair], h->msg + from, to - from);
+			h->stopped = n && !h->sink->put(h->sink->ctx, pair, h->msg + from, n);
+		}
+	}
+}
+
 /* Everything that was kept goes to put(), a pair at a time; rows of a pair stay in order. */
-static bool hand_out(struct parties *p, struct batch *b, const struct table_sink *sink)
+static bool hand_out(struct parties *p, struct batch *b, const struct table_sink *sink,
+		     struct usk_helpers *helpers)
 {
 	uint32_t at = 0;
-	bool more = true;
 	struct usk_msg *sorted = b->msg; /* of one pair already */
 	if (b->n_touched > 1) {
 		for (size_t i = 0; i < b->n_touched; i++) {
@@ -88,16 +112,21 @@ static bool hand_out(struct parties *p, struct batch *b, const struct table_sink
 		sorted = b->sorted;
 	}
 	/* Each count is now where the pair's messages end. */
-	for (size_t i = 0, from = 0; i < b->n_touched; i++) {
-		uint32_t pair = b->touched[i];
-		size_t to = b->n_of[pair];
-		size_t n = without_excluded(&p->pair[pair], sorted + from, to - from);
-		more = more && (!n || sink->put(sink->ctx, pair, sorted + from, n));
-		b->n_of[pair] = 0;
-		from = to;
+	struct handing lower = { p, b, sink, sorted, 0, sink->half, false };
+	struct handing upper = { p, b, sink, sorted, sink->half, UINT32_MAX, false };
+	struct usk_job job = { 0 };
+	if (sink->half && b->n > CHUNK) {
+		usk_job_begin(helpers, &job, put_pairs, &upper);
+	} else {
+		put_pairs(&upper);
+	}
+	put_pairs(&lower);
+	usk_job_end(helpers, &job);
+	for (size_t i = 0; i < b->n_touched; i++) {
+		b->n_of[b->touched[i]] = 0;
 	}
 	b->n = b->n_touched = 0;
-	return more;
+	return !lower.stopped && !upper.stopped;
 }
 
 /* ---- the first reading --------------------------------------------------------------------- */
@@ -327,10 +356,10 @@ static void take_rows(struct rows *r)
 		if (pair != UINT32_MAX) {
 			b->msg[b->n] = m;
 			batch_keep(b, pair);
-			r->stopped = b->n == BATCH && !hand_out(p, b, r->sink);
+			r->stopped = b->n == BATCH && !hand_out(p, b, r->sink, r->helpers);
 		}
 	}
-	r->stopped = r->stopped || (a->last && !hand_out(p, b, r->sink));
+	r->stopped = r->stopped || (a->last && !hand_out(p, b, r->sink, r->helpers));
 }
 
 static void read_beside(void *ctx)
