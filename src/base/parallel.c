@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -99,9 +100,14 @@ struct usk_helpers *usk_helpers_new(unsigned most)
 	pthread_mutex_init(&h->lock, NULL);
 	pthread_cond_init(&h->begun, NULL);
 	pthread_cond_init(&h->done, NULL);
+	/* Signals are for the threads that were there before. */
+	sigset_t all, was;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &was);
 	while (h->n < most && !pthread_create(&h->thread[h->n], NULL, help, h)) {
 		h->n++;
 	}
+	pthread_sigmask(SIG_SETMASK, &was, NULL);
 	return h;
 }
 
