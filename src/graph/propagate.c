@@ -231,6 +231,8 @@ struct usk_sweeps *usk_sweeps_begin(struct usk_work *w)
 	s->touched = usk_alloc(n, sizeof *s->touched);
 	s->pairs_of = usk_alloc(clocks + 1, sizeof *s->pairs_of);
 	s->n_marks = w->n / 64 + 1;
+	s->n_order = w->n_order;
+	s->pace = usk_grow(NULL, w->n_runs + 1, sizeof *s->pace);
 	s->since = usk_alloc(s->n_marks, sizeof *s->since);
 	for (int i = 0; i < 2; i++) {
 		s->side[i] = (struct usk_side){ .s = s, .upper = i };
@@ -254,7 +256,7 @@ void usk_sweeps_end(struct usk_sweeps *s)
 			 s->side[i].recent, s->side[i].pairs, s->side[i].changed);
 	}
 	USK_FREE(s->place, s->since, s->node, s->news, s->touched, s->pairs_of, s->by_clock,
-		 s->of_event, s->pair_at, s);
+		 s->pace, s->of_event, s->pair_at, s);
 }
 
 void usk_sweeps_all(struct usk_sweeps *s)
@@ -405,6 +407,10 @@ bool usk_sweeps_run(struct usk_sweeps *s)
 	 * the other side. A path has no more events than there are: so many sweeps are enough for
 	 * any, and far fewer were for all that was seen. */
 	uint32_t most = 1000 + (w->n < 100000 ? w->n : 100000) / 10;
+	for (size_t i = 0; i < w->n_runs; i++) {
+		s->pace[i] = (struct usk_pace_of){ USK_E12 + w->run[i].slow_e12,
+						   USK_E12 + w->run[i].fast_e12 };
+	}
 	do_both(s, tell_touched);
 	memset(s->touched, false, w->n * sizeof *s->touched);
 	s->stale = false;

@@ -81,16 +81,20 @@ static inline void compare(struct usk_side *b, const struct usk_pairwise *p)
 	pass(b, to, from, -p->most, TELL_ALL);
 }
 
-void usk_sweep(struct usk_side *b)
+/* Of a side and of what is swept nothing changes meanwhile but what they point to: of copies of its own a
+ * compiler knows that, too. */
+void usk_sweep(struct usk_side *side)
 {
-	const struct usk_sweeps *s = b->s;
-	for (uint32_t k = 0; (k = usk_next_mark(b->marks, s->n_marks, k)) != USK_NO_MARK; k++) {
-		visit_forth(b, k);
+	struct usk_sweeps s = *side->s;
+	struct usk_side b = *side;
+	b.s = &s;
+	for (uint32_t k = 0; (k = usk_next_mark(b.marks, s.n_marks, k)) != USK_NO_MARK; k++) {
+		visit_forth(&b, k);
 	}
-	for (uint32_t k = s->w->n_order;
-	     k && (k = usk_last_mark(b->marks, k - 1)) != USK_NO_MARK;) {
-		visit_back(b, k);
+	for (uint32_t k = s.n_order; k && (k = usk_last_mark(b.marks, k - 1)) != USK_NO_MARK;) {
+		visit_back(&b, k);
 	}
+	side->moved = b.moved;
 }
 
 /*

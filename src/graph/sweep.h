@@ -26,6 +26,11 @@ struct usk_swept {
 
 enum { USK_MOST_SWEPT_RUNS = 1 << 29 };
 
+/* How fast T of a run goes, by its stamps: 10^12 is as fast as these. */
+struct usk_pace_of {
+	int64_t slow_e12, fast_e12;
+};
+
 /* Bounds of one side; upper ones are mirrored, so that both are raised. */
 struct usk_side {
 	struct usk_sweeps *s;
@@ -43,15 +48,17 @@ struct usk_side {
 
 struct usk_sweeps {
 	struct usk_work *w;
-	uint32_t *place;	/* by event: in the order of sweeps */
-	const uint32_t *event;	/* by place: w->order */
-	struct usk_swept *node; /* by place */
-	uint32_t n_marks;	/* words of a set of places */
-	uint64_t *since;	/* places of events that were moved in this run */
-	bool *touched;		/* by place: it was moved, but nobody was told yet */
-	const bool *changed;	/* by run: its slopes were, likewise */
-	bool stale;		/* what sides know of all bounds is */
-	uint32_t moved;		/* an event that the last sweep moved */
+	uint32_t *place;	  /* by event: in the order of sweeps */
+	const uint32_t *event;	  /* by place: w->order */
+	struct usk_swept *node;	  /* by place */
+	uint32_t n_marks;	  /* words of a set of places */
+	uint32_t n_order;	  /* places without the reference's, which come behind */
+	struct usk_pace_of *pace; /* by run */
+	uint64_t *since;	  /* places of events that were moved in this run */
+	bool *touched;		  /* by place: it was moved, but nobody was told yet */
+	const bool *changed;	  /* by run: its slopes were, likewise */
+	bool stale;		  /* what sides know of all bounds is */
+	uint32_t moved;		  /* an event that the last sweep moved */
 	struct usk_side side[2];
 	uint8_t *news;	  /* by clock: whom its bounds are news to */
 	size_t *pairs_of; /* [n_clocks + 1] by clock outwards: where those with it and others before it
@@ -69,7 +76,7 @@ static inline usk_i128 usk_swept_least(const struct usk_sweeps *s, uint32_t k)
 	const struct usk_swept *at = &s->node[k];
 	usk_i128 rise;
 	if (at->calm_least) {
-		return (usk_i128)at->ns * (USK_E12 + s->w->run[at->run].slow_e12);
+		return (usk_i128)at->ns * s->pace[at->run].slow_e12;
 	}
 	return usk_cell_least(s->w, s->event[k], at->ns, &rise) ? rise : -USK_INF;
 }
@@ -79,14 +86,14 @@ static inline usk_i128 usk_swept_most(const struct usk_sweeps *s, uint32_t k)
 	const struct usk_swept *at = &s->node[k];
 	usk_i128 rise;
 	if (at->calm_most) {
-		return (usk_i128)at->ns * (USK_E12 + s->w->run[at->run].fast_e12);
+		return (usk_i128)at->ns * s->pace[at->run].fast_e12;
 	}
 	return usk_cell_most(s->w, s->event[k], at->ns, &rise) ? rise : USK_INF;
 }
 
 static inline void usk_sweep_todo(struct usk_side *b, uint32_t k, uint8_t what)
 {
-	if (k < b->s->w->n_order) {
+	if (k < b->s->n_order) {
 		usk_mark(b->marks, k);
 		b->todo[k] |= what;
 	}
