@@ -223,17 +223,20 @@ static bool end_of(const struct usk_clock *k, uint32_t epoch, int64_t *last, int
 	return known || drawn;
 }
 
-static bool falls_over(const int64_t *local_ns, size_t i, int64_t last, int64_t first)
-{
-	return local_ns[i] < local_ns[i - 1] && last <= local_ns[i - 1] && local_ns[i] <= first;
-}
-
-/* The first moment from i on at which the clock falls over both stamps; n: none. */
+/* The first moment from i on at which the clock falls over both stamps, at once or in several steps; n: none. */
 static size_t next_fall(const int64_t *local_ns, size_t n, size_t i, int64_t last, int64_t first)
 {
-	i = i ? i : 1;
-	while (i < n && !falls_over(local_ns, i, last, first)) {
-		i++;
+	bool falls = false, over = false;
+	for (i = i ? i : 1; i < n; i++) {
+		if (local_ns[i] < local_ns[i - 1]) {
+			falls = falls || last <= local_ns[i - 1];
+			over = falls && local_ns[i] <= first;
+		} else if (local_ns[i] >= last) {
+			falls = false;
+		}
+		if (over) {
+			break;
+		}
 	}
 	return i;
 }
@@ -249,7 +252,7 @@ static size_t fall_over(const struct usk_clock *k, uint32_t epoch, const int64_t
 	}
 	i = next_fall(local_ns, n, i, last, first);
 	bool next = i < n && end_of(k, epoch + 1, &after, &then) && after > last &&
-		    falls_over(local_ns, i, after, then);
+		    next_fall(local_ns, i + 1, i, after, then) == i;
 	return next && next_fall(local_ns, n, i + 1, after, then) == n ? n : i;
 }
 
@@ -273,15 +276,45 @@ static uint32_t *epochs_of(const struct usk_clock *k, const int64_t *local_ns, s
 	return epoch;
 }
 
-/* The unwrapped time of a reference that was set back: its stamps as corrected. */
+static int64_t offset_in(const struct usk_clock *k, uint32_t epoch)
+{
+	size_t at = 0;
+	while (at + 1 < k->n_knots && k->knot[at].epoch < epoch) {
+		at++;
+	}
+	return k->knot[at].offset_ns;
+}
+
+/* Where one epoch of a reference ends and the next begins, in unwrapped time; false: it is no end of one. */
+static bool is_end(const struct usk_clock *k, size_t jump, int64_t *last, int64_t *first)
+{
+	const struct usk_jump *j = &k->jump[jump];
+	*last = usk_saturate((usk_i128)j->after_local_ns + offset_in(k, j->epoch));
+	*first = usk_saturate((usk_i128)j->before_local_ns + offset_in(k, j->end_epoch));
+	return j->epoch != j->end_epoch;
+}
+
+/*
+ * The unwrapped time of a reference that was set back: its stamps as corrected. What it showed behind the last event
+ * of an epoch, and before the first one of the next, has no unwrapped time of its own, as nobody knows when it was set
+ * back: it lies between those two.
+ */
 static void correct_reference(const struct usk_clock *k, int64_t *ref_ns, size_t n)
 {
 	uint32_t *epoch = epochs_of(k, ref_ns, n);
-	for (size_t i = 0, at = 0; i < n; i++) {
-		while (at + 1 < k->n_knots && k->knot[at].epoch < epoch[i]) {
-			at++;
+	for (size_t i = 0; i < n; i++) {
+		ref_ns[i] = usk_saturate((usk_i128)ref_ns[i] + offset_in(k, epoch[i]));
+	}
+	for (size_t m = 0; m < k->n_jumps; m++) {
+		int64_t last, first;
+		bool reached = false;
+		for (size_t i = 0; i < n && is_end(k, m, &last, &first); i++) {
+			const bool behind = epoch[i] >= k->jump[m].end_epoch;
+			reached = reached || behind || ref_ns[i] >= last;
+			ref_ns[i] = reached && ref_ns[i] < last	   ? last
+				    : !behind && ref_ns[i] > first ? first
+								   : ref_ns[i];
 		}
-		ref_ns[i] += k->knot[at].offset_ns;
 	}
 	free(epoch);
 }

@@ -74,6 +74,13 @@ def brackets(truth, answer, step):
 	return out
 
 
+def is_within(truth, step, name, jump):
+	"""Of the stamped clock: what it showed just before and behind the step lies in the bracket."""
+	i = truth['true_ns'].index(step['true_ns'])
+	shown = truth['clock_ns'][name][i - 1:i + 1]
+	return name != step['clock'] or int(jump['after_local_ns']) <= min(shown) and max(shown) <= int(jump['before_local_ns'])
+
+
 def read(truth, answer):
 	with open(truth, encoding='utf-8') as f, open(answer, encoding='utf-8') as g:
 		truth, answer = json.load(f), json.load(g)
@@ -89,20 +96,20 @@ def told(truth):
 
 def is_assumed(truth, answer, small=SMALL):
 	"""Does the answer name every step, and in no bracket some that go opposite ways? A large one that it does not name is no excuse,
-	a small one is that is not named among its own clock's.
+	a small one is that is not named, with all that it changed, among its own clock's; if it is the reference's, among those of all others.
 
-	Between two epochs of the reference it showed no time, between two of another clock it alone was stepped, and by much, and copies of
-	segments may be other ones where the answer says so.
+	Between two epochs of a clock it alone was stepped, and by much, and copies of segments may be other ones where the answer says so.
 	"""
 	ways, references = {}, [e for e in answer['clocks'] if e['quality'] == 'reference']
-	if any(j.get('epoch', 0) != j.get('end_epoch', 0) for e in references for j in e['jumps']) or \
-			any('may be paired with the wrong copy' in note for note in answer['notes']):
+	if any('may be paired with the wrong copy' in note for note in answer['notes']):
 		return False
 	for step in truth['jumps']:
 		around = brackets(truth, answer, step)
 		named = [(name, j) for name, j in around if step['clock'] in (j['of'], j.get('or'))]
 		between = any(j.get('epoch', 0) != j.get('end_epoch', 0) for _, j in around)
-		own = references and step['clock'] == references[0]['name'] or any(name == step['clock'] for name, _ in named)
+		others = [e['name'] for e in answer['clocks'] if e['quality'] == 'bounded']
+		of_reference = references and step['clock'] == references[0]['name']
+		own = {name for name, j in named if is_within(truth, step, name, j)}.issuperset(others if of_reference else [step['clock']])
 		if (not named and between) or (abs(step['size_ns']) < small and not (named and own)):
 			return False
 		for name, j in named:
