@@ -60,56 +60,15 @@ struct putting {
 	const void *of;
 };
 
-/* Items of a list that is on lines of its own are written some by each thread, into texts that are
- * then put one behind the other. */
-enum { SOME = 64, AT_ONCE = 16 };
-
-struct pieces {
-	const struct putting *p;
-	size_t first, end;
-	size_t indent;
-	struct usk_json_out out[AT_ONCE];
-};
-
-static void put_from(struct usk_json_out *o, const struct putting *p, size_t from, size_t to)
-{
-	const struct usk_field each = { .kind = p->f->each, .fields = p->f->fields };
-	const char *at = *(const char *const *)((const char *)p->of + p->f->at);
-	for (size_t i = from; i < to; i++) {
-		usk_json_item(o);
-		usk_field_put(o, p->c, &each, at + i * p->f->size);
-	}
-}
-
-static void put_pieces(void *ctx, size_t from, size_t to)
-{
-	struct pieces *s = ctx;
-	for (size_t i = from; i < to; i++) {
-		size_t first = s->first + i * SOME, end = first + SOME;
-		usk_json_piece(&s->out[i], s->indent, !first);
-		put_from(&s->out[i], s->p, first, end < s->end ? end : s->end);
-	}
-}
-
 static void put_items(struct usk_json_out *o, const void *ctx)
 {
 	const struct putting *p = ctx;
-	size_t n = *(const size_t *)((const char *)p->of + p->f->n_at);
-	if (n < 2 * SOME || p->f->each != FIELD_OBJECT) {
-		put_from(o, p, 0, n);
-		return;
-	}
-	struct pieces s = { .p = p, .indent = o->indent };
-	for (; s.first < n; s.first = s.end) {
-		s.end = s.first + SOME * AT_ONCE < n ? s.first + SOME * AT_ONCE : n;
-		size_t pieces = (s.end - s.first + SOME - 1) / SOME;
-		usk_parallel(pieces, 1, 0, put_pieces, &s);
-		for (size_t i = 0; i < pieces; i++) {
-			usk_json_append(o, &s.out[i]);
-		}
-	}
-	for (size_t i = 0; i < AT_ONCE; i++) {
-		free(s.out[i].text);
+	const struct usk_field each = { .kind = p->f->each, .fields = p->f->fields };
+	const size_t n = *(const size_t *)((const char *)p->of + p->f->n_at);
+	const char *at = *(const char *const *)((const char *)p->of + p->f->at);
+	for (size_t i = 0; i < n; i++) {
+		usk_json_item(o);
+		usk_field_put(o, p->c, &each, at + i * p->f->size);
 	}
 }
 

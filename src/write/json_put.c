@@ -130,19 +130,6 @@ void usk_json_member(struct usk_json_out *o, const char *key)
 	o->plain += n + 4;
 }
 
-/* What separates its first item from those before goes by the byte before it. */
-void usk_json_piece(struct usk_json_out *piece, size_t indent, bool first)
-{
-	piece->n = piece->plain = 0;
-	piece->indent = indent;
-	put_word(piece, first ? "[" : " ");
-}
-
-void usk_json_append(struct usk_json_out *o, const struct usk_json_out *piece)
-{
-	put(o, piece->text + 1, piece->n - 1);
-}
-
 /* ---- values ------------------------------------------------------------------------------------
  */
 
