@@ -438,6 +438,8 @@ static void test_missing(void **state)
 	json_decref(root);
 }
 
+#define BEYOND(local, hi) "{\"local_ns\": \"" local "\", \"lo_ns\": \"0\", \"hi_ns\": \"" hi "\"}"
+
 /* Knots that no clock has, and texts that are no table of clocks. */
 static const struct {
 	const char *from, *to, *says;
@@ -486,6 +488,19 @@ static const struct {
 	  "{\"from_ns\": \"6\", \"to_ns\": \"6\"}]",
 	  "clocks[0].disturbed[1]: is not after the one before it" },
 	{ "\"jumps\": []", "\"jumps\": [], \"disturbed\": {}", "disturbed: is not an array" },
+	{ "\"jumps\": []", "\"jumps\": [], \"beyond\": [" BEYOND("10", "1") "]",
+	  "clocks[0].beyond: is of a clock without one bounded epoch" },
+	{ "\"jumps\": []}]",
+	  "\"jumps\": [], \"beyond\": [" BEYOND("1700000000000000000", "1") "]}]",
+	  "clocks[1].beyond[0].local_ns: is not beyond the knots" },
+	{ "\"jumps\": []}]",
+	  "\"jumps\": [], \"beyond\": [" BEYOND("1700000000000000001", "1") "]}]",
+	  "clocks[1].beyond[0].local_ns: is not beyond the knots" },
+	{ "\"jumps\": []}]",
+	  "\"jumps\": [], \"beyond\": [" BEYOND("7", "1") ", " BEYOND("7", "1") "]}]",
+	  "clocks[1].beyond[1].local_ns: does not rise from the one before" },
+	{ "\"jumps\": []}]", "\"jumps\": [], \"beyond\": [" BEYOND("7", "-1") "]}]",
+	  "clocks[1].beyond[0]: lo_ns <= hi_ns" },
 	{ "\"jumps\": []",
 	  "\"jumps\": [{\"kind\": \"jump\", \"of\": \"client\", \"or\": \"nobody\"}]",
 	  "clocks[0].jumps[0].or: names the clock \"nobody\"" },
