@@ -147,15 +147,12 @@ static bool time_of(struct ctf_graph *g, struct stream *s, uint64_t cycles, int6
 	return false;
 }
 
-/* Room for one more item, which counts once s->n does. */
+/* Room for one more item, which counts once s->n does. A stream goes on once all that waited was handed
+ * out, as none of that is later than it: so it begins anew. */
 static struct ctf_item *new_item(struct stream *s, int64_t time_ns, struct ctf_role role)
 {
-	if (s->first && s->first + s->n == s->cap) {
-		memmove(s->item, s->item + s->first, s->n * sizeof *s->item);
-		s->first = 0;
-	}
-	s->item = usk_room(s->item, s->first + s->n, &s->cap, sizeof *s->item);
-	struct ctf_item *item = &s->item[s->first + s->n];
+	s->item = usk_room(s->item, s->n, &s->cap, sizeof *s->item);
+	struct ctf_item *item = &s->item[s->n];
 	item->time_ns = time_ns;
 	item->kind = role.kind;
 	item->rule = role.rule;
