@@ -252,28 +252,23 @@ static void split(struct rest *x, const struct point *p)
 	free(length);
 }
 
-/* The k smallest to the front, in no order. */
+static bool larger(const struct remainder *x, const struct remainder *y)
+{
+	return x->ps > y->ps;
+}
+
+/* The k smallest to the front, the largest of these first. */
 static void smallest_first(struct remainder *r, size_t n, size_t k)
 {
-	for (size_t from = 0, to = n; to - from > 1;) {
-		int64_t pivot = r[from + (to - from - 1) / 2].ps;
-		size_t i = from, j = to - 1;
-		for (;; i++, j--) {
-			for (; r[i].ps < pivot; i++) {
-			}
-			for (; r[j].ps > pivot; j--) {
-			}
-			if (i >= j) {
-				break;
-			}
-			struct remainder x = r[i];
-			r[i] = r[j];
-			r[j] = x;
+	for (size_t i = 0, held = 0; i < n; i++) {
+		const struct remainder x = r[i];
+		if (held == k && larger(&r[0], &x)) {
+			held--;
+			USK_HEAP_TAKE(r, held, larger);
 		}
-		if (k <= j + 1) {
-			to = j + 1;
-		} else {
-			from = j + 1;
+		if (held < k) {
+			USK_HEAP_PUT(r, held, x, larger);
+			held++;
 		}
 	}
 }
@@ -311,10 +306,10 @@ static bool least_if(struct rest *x, const struct point *p, struct costs c, doub
 		possible = possible && by_chance(n_long, x->some, x->split[i].n, x->n);
 	}
 	smallest_first(x->r, x->some, few);
-	int64_t smallest = x->r[0].ps, last = smallest;
+	const int64_t last = x->r[0].ps;
+	int64_t smallest = last;
 	for (size_t i = 1; i < few; i++) {
 		smallest = x->r[i].ps < smallest ? x->r[i].ps : smallest;
-		last = x->r[i].ps > last ? x->r[i].ps : last;
 	}
 	*least = smallest -
 		 (margin < 0 ? widened * ((usk_i128)last - smallest) : share_of(smallest, margin));
