@@ -58,3 +58,9 @@ $ for n in 1800 880; do head -n $n rotated/messages.csv >one.csv; (head -n 1 rot
 $ cp two.csv three.csv; unskew apply -q rotated.json three.csv -o three-out.csv
 ! unskew: three.csv: clock host1 was stepped backward, and nothing tells whether the first stamps here are from before or after that, as it has other traces; apply all of them as one, joined in the order in which they were recorded
 ? 1
+$ unskew simulate -q -o rotated -f --format pcap --seed 5 --rate 20 --seconds 60 --offset 0s --drift-ppm 0 --step host1@20s:-8s
+$ p=rotated/host1.pcap; head -c 165664 $p >one.pcap; (head -c 24 $p; tail -c +165665 $p) >two.pcap; unskew sync -q -f rotated/host0.pcap host1=one.pcap host1=two.pcap -o rotated.json
+$ cp two.pcap three.pcap; for o in merge timeline; do unskew apply -q rotated.json rotated/host0.pcap host1=three.pcap --$o three.out; done; [ -e three.out ] || echo none
+none
+! unskew: three.pcap: clock host1 was stepped backward, and nothing tells whether the first stamps here are from before or after that, as it has other traces; apply all of them as one, joined in the order in which they were recorded
+! unskew: three.pcap: clock host1 was stepped backward, and nothing tells whether the first stamps here are from before or after that, as it has other traces; apply all of them as one, joined in the order in which they were recorded
