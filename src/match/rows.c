@@ -141,7 +141,6 @@ static struct fall fall_of(const struct column *c, int64_t from, int64_t to, con
 static void begin_fall(struct column *c, int64_t from, int64_t to, const struct beside *o)
 {
 	int64_t size = usk_saturate((usk_i128)from - to);
-	c->fall.n = 0;
 	if (size < USK_LEAST_FALL) {
 		disorder(c, size);
 		return;
@@ -260,7 +259,6 @@ static void note(struct column *c, int64_t t, const struct beside *o)
 	} else {
 		int64_t from = stays(f) ? f->reached : f->from;
 		end_fall(c);
-		c->highest = from;
 		begin_fall(c, from, t, o);
 	}
 }
