@@ -21,6 +21,7 @@ import ctf
 import ctf_fields
 import damage
 import epochs
+import fallen
 import forms
 import forwarded
 import interfaces
@@ -105,6 +106,11 @@ def of_epochs(seed, _):
 def of_tiny(seed, _):
 	clocks, spans, least = tiny.write(random.Random(f'tiny {seed}'), 't.csv')
 	return Input(['t.csv'], clocks=clocks, spans=spans, least=least)
+
+
+def of_fallen(seed, _):
+	spans = fallen.write(random.Random(f'fallen {seed}'), 't.csv', -10**12 if seed % 5 == 4 else 1_700_000_000 * 10**9)
+	return Input(['t.csv'], clocks=sorted(spans), spans=spans)
 
 
 def of_looped(seed, _):
@@ -608,6 +614,7 @@ INPUTS = {
 	'otf2': (of_otf2, ['otf2']),
 	'trace_dat': (of_trace_dat, ['libtracecmd']),
 	'recorded': (of_recorded, []),
+	'fallen': (of_fallen, []),
 	'looped': (of_looped, []),
 	'misstated': (of_misstated, []),
 	'interfaces': (of_interfaces, []),
