@@ -57,13 +57,12 @@ struct usk_falling_node {
 	usk_i128 sum;
 };
 
-static const struct span no_span = { INT64_MAX, INT64_MIN };
-static const struct usk_falling_node empty = { .from = no_span,
-					       .to = no_span,
-					       .begin = no_span,
-					       .end = no_span,
-					       .by = no_span,
-					       .step = no_span };
+#define NO_SPAN                                                                                    \
+	{                                                                                          \
+		INT64_MAX, INT64_MIN                                                               \
+	}
+static const struct usk_falling_node empty = { NO_SPAN, NO_SPAN, NO_SPAN, NO_SPAN,
+					       NO_SPAN, NO_SPAN, 0 };
 
 static struct span unite(struct span a, struct span b)
 {
