@@ -307,13 +307,16 @@ static void correct_reference(const struct usk_clock *k, int64_t *ref_ns, size_t
 	}
 	for (size_t m = 0; m < k->n_jumps; m++) {
 		int64_t last, first;
-		bool reached = false;
-		for (size_t i = 0; i < n && is_end(k, m, &last, &first); i++) {
+		enum { BEFORE, REACHED, OVER } now = BEFORE;
+		const bool ends = is_end(k, m, &last, &first);
+		for (size_t i = 0; i < n && ends; i++) {
 			const bool behind = epoch[i] >= k->jump[m].end_epoch;
-			reached = reached || behind || ref_ns[i] >= last;
-			ref_ns[i] = reached && ref_ns[i] < last	   ? last
-				    : !behind && ref_ns[i] > first ? first
-								   : ref_ns[i];
+			now = behind && ref_ns[i] >= first		       ? OVER
+			      : now == BEFORE && (behind || ref_ns[i] >= last) ? REACHED
+									       : now;
+			ref_ns[i] = now == REACHED && ref_ns[i] < last ? last
+				    : !behind && ref_ns[i] > first     ? first
+								       : ref_ns[i];
 		}
 	}
 	free(epoch);

@@ -3,8 +3,7 @@
  * course_open.c - what a pair's points leave open on both sides of an event, and how they bracket it
  *
  * In    points in the order of time, the spans in which something happened
- * Out   by how much the offset rose there, how long messages were under way, stamps of both clocks
- *       around it
+ * Out   by how much the offset rose there, stamps of both clocks around it
  * Not   where something happened (course.c)
  */
 #include "graph/course.h"
@@ -348,6 +347,53 @@ size_t usk_course_outermost(const struct usk_stamps *s, const struct usk_outlook
 	return q.best;
 }
 
+/* The first point from number i on, or the last before it, of a kind and at which a showed at least so much, or at
+ * most; as many as there are points: none. */
+static size_t nearest_stamp(const struct usk_stamps *s, size_t i, bool behind, bool ceiling,
+			    int64_t limit)
+{
+	const size_t n = s->w->n, step = behind ? 1 : (size_t)-1, last = behind ? 0 : 1;
+	size_t k = s->leaves + i - !behind;
+	bool found = false;
+	if (behind ? i >= n : !i) {
+		return n;
+	}
+	for (;;) {
+		const struct shown *x = &s->node[k];
+		found = behind ? x->most[ceiling] >= limit : x->least[ceiling] <= limit;
+		const size_t outermost = behind ? k + 1 : k;
+		if (found || !(outermost & (outermost - 1))) {
+			break;
+		}
+		for (k += step; (k & 1) == last;) {
+			k /= 2;
+		}
+	}
+	while (found && k < s->leaves) {
+		const struct shown *x = &s->node[2 * k + !behind];
+		const bool near = behind ? x->most[ceiling] >= limit : x->least[ceiling] <= limit;
+		k = 2 * k + (near != behind);
+	}
+	return found ? k - s->leaves : n;
+}
+
+/* Of points of both kinds. */
+static void stamps_between(const struct usk_stamps *s, size_t from, size_t to, int64_t *least,
+			   int64_t *most)
+{
+	struct shown all = { { INT64_MAX, INT64_MAX }, { INT64_MIN, INT64_MIN } };
+	for (size_t l = from + s->leaves, r = to + s->leaves + 1; l < r; l /= 2, r /= 2) {
+		if (l & 1) {
+			all = both_of(&all, &s->node[l++]);
+		}
+		if (r & 1) {
+			all = both_of(&all, &s->node[--r]);
+		}
+	}
+	*least = all.least[0] < all.least[1] ? all.least[0] : all.least[1];
+	*most = all.most[0] > all.most[1] ? all.most[0] : all.most[1];
+}
+
 static void seek_next(const struct usk_stamps *s, size_t i, size_t size, struct usk_range r,
 		      bool ceiling, int64_t own, int64_t *best)
 {
@@ -409,6 +455,15 @@ static void widen(const struct usk_course *w, const struct usk_span *s, size_t *
 	bool sent = w->p[s->from].ceiling, received = !w->p[s->to].ceiling;
 	*from = s->from;
 	*to = s->to;
+	if (w->stamps) {
+		size_t before =
+			sent ? s->from : nearest_stamp(w->stamps, s->from, false, true, first);
+		size_t behind =
+			received ? s->to : nearest_stamp(w->stamps, s->to + 1, true, false, last);
+		*from = before < w->n ? before : 0;
+		*to = behind < w->n ? behind : w->n - 1;
+		return;
+	}
 	while (*from && !sent) {
 		const struct usk_course_point *p = &w->p[--*from];
 		sent = p->ceiling && usk_course_a_stamp(w->part, p) <= first;
@@ -435,6 +490,10 @@ void usk_course_bracket(const struct usk_course *w, const struct usk_span *s, st
 	from -= from > 0;
 	to += to + 1 < w->n;
 	/* Stamps of a are not in this order, and a message may be under way meanwhile. */
+	if (w->stamps) {
+		stamps_between(w->stamps, from, to, &b->a0_ns, &b->a1_ns);
+		return;
+	}
 	for (size_t i = from; i <= to; i++) {
 		int64_t a = usk_course_a_stamp(w->part, &w->p[i]);
 		b->a0_ns = a < b->a0_ns ? a : b->a0_ns;

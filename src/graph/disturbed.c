@@ -450,6 +450,7 @@ void usk_calm_of(const struct usk_part *p, const struct usk_calm_model *m,
 		all.reach = usk_course_reach(&w, &s);
 		all.stamps = stamps_around(&w);
 		w.outlook = usk_course_outlook(&w, s.cone);
+		w.stamps = usk_course_stamps(&w);
 		all.flights = usk_course_flights(&w, s.cone, &s);
 	}
 	for (size_t k = 0; k < s.n; k++) {
@@ -463,6 +464,7 @@ void usk_calm_of(const struct usk_part *p, const struct usk_calm_model *m,
 	unite_steps(out);
 	out->contradicted = out->contradicted || explains_nothing(&w, out);
 	usk_course_outlook_free(w.outlook);
+	usk_course_stamps_free(w.stamps);
 	usk_course_reach_free(&all.reach);
 	USK_FREE(all.flights, all.stamps.least, all.stamps.most, all.stamps.breaks, s.span, w.p,
 		 w.happened);

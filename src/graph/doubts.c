@@ -45,7 +45,7 @@ struct among {
 
 /* What else is asked of them, of a's stamps: the most up to each point, the least from each on; where records tell of a
  * break. */
-struct stamps {
+struct shown {
 	struct usk_stamps *tree;
 	int64_t *most, *least;
 	size_t *fresh, n_fresh;
@@ -60,6 +60,7 @@ static struct among among_of(const struct usk_course *w, struct usk_slope_range 
 	}
 	m.with.n++;
 	m.with.outlook = NULL;
+	m.with.stamps = NULL;
 	return m;
 }
 
@@ -106,12 +107,12 @@ static bool happened(const struct usk_course *w, int64_t x, int64_t y)
 	return any;
 }
 
-static struct stamps stamps_of(const struct usk_course *w)
+static struct shown shown_of(const struct usk_course *w)
 {
-	struct stamps s = { .tree = usk_course_stamps(w),
-			    .most = usk_grow(NULL, w->n + 1, sizeof *s.most),
-			    .least = usk_grow(NULL, w->n + 1, sizeof *s.least),
-			    .fresh = usk_grow(NULL, w->n + 1, sizeof *s.fresh) };
+	struct shown s = { .tree = usk_course_stamps(w),
+			   .most = usk_grow(NULL, w->n + 1, sizeof *s.most),
+			   .least = usk_grow(NULL, w->n + 1, sizeof *s.least),
+			   .fresh = usk_grow(NULL, w->n + 1, sizeof *s.fresh) };
 	for (size_t i = 0; i < w->n; i++) {
 		s.most[i] = s.least[i] = a_stamp(w, i);
 		s.fresh[s.n_fresh] = i;
@@ -122,14 +123,14 @@ static struct stamps stamps_of(const struct usk_course *w)
 	return s;
 }
 
-static void stamps_free(struct stamps *s)
+static void shown_free(struct shown *s)
 {
 	usk_course_stamps_free(s->tree);
 	USK_FREE(s->most, s->least, s->fresh);
 }
 
 /* The points of one stretch between breaks that records tell of, but for the outlier. */
-static struct usk_range stretch_of(const struct among *m, const struct stamps *s)
+static struct usk_range stretch_of(const struct among *m, const struct shown *s)
 {
 	size_t k;
 	USK_FIRST(k, 0, s->n_fresh, s->fresh[k] >= m->at);
@@ -139,7 +140,7 @@ static struct usk_range stretch_of(const struct among *m, const struct stamps *s
 
 /* Does a's stamp of it lie where b would have shown its own if it was set back: among those of its stretch, at an end
  * of all, or nearer than all that lies beyond a break? */
-static bool is_near(const struct among *m, const struct stamps *s, struct usk_range stretch,
+static bool is_near(const struct among *m, const struct shown *s, struct usk_range stretch,
 		    bool last)
 {
 	const int64_t a = a_stamp(&m->with, m->at);
@@ -152,7 +153,7 @@ static bool is_near(const struct among *m, const struct stamps *s, struct usk_ra
  * A stamp of a that lies surely before what b did at one point, or surely behind (last): that of the nearest message
  * which says so, as it was sent there, or received, in order with that point; else the outermost one.
  */
-static int64_t surely_beyond(const struct among *m, const struct stamps *s, size_t i, bool last)
+static int64_t surely_beyond(const struct among *m, const struct shown *s, size_t i, bool last)
 {
 	const struct usk_course *w = m->w;
 	const struct usk_course_point *p = &m->with.p[i], *outlier = &m->with.p[m->at];
@@ -183,7 +184,7 @@ static int64_t surely_beyond(const struct among *m, const struct stamps *s, size
  * it, though nothing happened there: then a clock was set, maybe, and need not return before the end, or before the
  * records tell of a break. Nothing is known of b beyond the nearest that it does contradict.
  */
-static bool doubt_at_end(const struct among *m, const struct stamps *s, bool last,
+static bool doubt_at_end(const struct among *m, const struct shown *s, bool last,
 			 struct usk_bracket *b)
 {
 	const struct usk_course *w = &m->with;
@@ -218,10 +219,13 @@ static bool doubt_at_end(const struct among *m, const struct stamps *s, bool las
 	return !happened(w, last ? x : y, last ? y : x);
 }
 
-/* What a point, and those beyond it as seen from the outlier, leave open there; the outlier is number `at`. */
+/* What a point, and those beyond it as seen from the outlier, leave open there; the outlier is number `at`. If a break
+ * that records tell of is next behind it, the trees have that break right behind what is before it. */
 static struct usk_offsets left_open(const struct among *m, size_t i, bool behind)
 {
-	return usk_course_look(m->x, m->c, &m->with.p[i], i, behind);
+	const bool breaks = !behind && i == m->at && i < m->w->n && m->w->p[i].fresh;
+	return breaks ? usk_course_left_open(&m->with, m->c, i, behind)
+		      : usk_course_look(m->x, m->c, &m->with.p[i], i, behind);
 }
 
 /*
@@ -231,7 +235,7 @@ static struct usk_offsets left_open(const struct among *m, size_t i, bool behind
  * these: else a single wrong message would leave nothing known of hours. At a break that records
  * tell of it need not return.
  */
-static bool doubt_of(const struct among *m, const struct stamps *all, const struct usk_suspect *s,
+static bool doubt_of(const struct among *m, const struct shown *all, const struct usk_suspect *s,
 		     struct usk_bracket *b)
 {
 	const struct usk_course *w = &m->with;
@@ -421,7 +425,7 @@ static void doubt(const struct usk_course *w, const struct suspects *all, const 
 {
 	const struct usk_slope_range any = { -w->skew_e12, w->skew_e12 };
 	struct among m = among_of(w, w->own_rates ? any : w->cone);
-	struct stamps s = stamps_of(w);
+	struct shown s = shown_of(w);
 	c->doubt = usk_alloc(all->n, sizeof *c->doubt);
 	for (size_t i = 0; i < all->n; i++) {
 		const struct usk_suspect *x = suspect_of(all, i);
@@ -430,7 +434,7 @@ static void doubt(const struct usk_course *w, const struct suspects *all, const 
 			c->n_doubts += doubt_of(&m, &s, x, &c->doubt[c->n_doubts]);
 		}
 	}
-	stamps_free(&s);
+	shown_free(&s);
 	among_free(&m);
 }
 

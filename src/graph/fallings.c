@@ -147,6 +147,7 @@ void usk_fallings_of(struct usk_work *w)
 		}
 		add(&f[USK_FELL], row, fall);
 		add(&f[USK_TWICE], fold, b->fold_ns);
+		/* In its own fold what it rose by is part of the fold's length. */
 		add(&f[USK_ROSE], fall ? row : fold, rise_of(w, b));
 	}
 	for (int i = 0; i < USK_FALLING_COUNT; i++) {

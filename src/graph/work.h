@@ -444,6 +444,7 @@ bool usk_cycle_doubt(struct usk_work *w);
 
 /** Bounds in whole ns where only the order of stamps says them, which w->filled then tells: w->lo_ns, w->hi_ns. */
 void usk_fill(struct usk_work *w);
+
 /* ---- fallings.c ---------------------------------------------------------------------------------
  */
 
