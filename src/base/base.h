@@ -66,6 +66,16 @@ void usk_sort_numbers(int64_t *v, size_t n);
 void usk_most_before(int64_t *v, size_t n);
 void usk_least_behind(int64_t *v, size_t n);
 
+/** How many leaves a tree of halves has that is of n: a power of two. */
+static inline size_t usk_leaves(size_t n)
+{
+	size_t leaves = 1;
+	while (leaves < n) {
+		leaves *= 2;
+	}
+	return leaves;
+}
+
 /*
  * i becomes the first of from..to - 1 for which an expression in i holds, as it then does for all
  * behind it; `to` if it holds for none.

@@ -104,7 +104,8 @@ void usk_course_outlook_free(struct usk_outlook *x);
 /** What the points up to `at`, or from it on, leave open there: floor and ceiling, e12. */
 struct usk_offsets usk_course_left_open(const struct usk_course *w, struct usk_slope_range c,
 					size_t at, bool behind);
-/** The same of a point that may be none of them, and of those from number `next` on, or of all before that one. */
+/** The same of a point that may be none of them, and of those from number `next` on, or of all before that one; on its
+ * other side there is one. */
 struct usk_offsets usk_course_look(const struct usk_outlook *x, struct usk_slope_range c,
 				   const struct usk_course_point *p, size_t next, bool behind);
 /** From number `from` on, behind or before: the nearest point that contradicts p, or that ends what no records tell of a
@@ -125,6 +126,9 @@ void usk_course_stamps_free(struct usk_stamps *s);
 size_t usk_course_outermost(const struct usk_stamps *s, const struct usk_outlook *x,
 			    struct usk_slope_range c, const struct usk_course_point *p,
 			    struct usk_range r, bool behind, bool last);
+/** What a showed at least and at most at points from one number to another, of either kind. */
+void usk_course_stamps_between(const struct usk_stamps *s, size_t from, size_t to, int64_t *least,
+			       int64_t *most);
 /** At points of one kind, the first stamp of a that is not before its own, or the last that is not behind it; false:
  * there is none. */
 bool usk_course_next_stamp(const struct usk_stamps *s, struct usk_range r, bool ceiling, bool next,
@@ -178,7 +182,8 @@ void usk_wrong_leave_out(struct usk_course *w, int64_t wander, struct usk_calm *
  */
 
 /** Which outliers brackets explain, of c and of those that were left out before; and what happened if others are
- * right, where they are fewer than so many. The brackets are those of the spans, in their order. */
+ * right, where they are fewer than so many. The brackets are those of the spans, in their order; w->outlook, by their
+ * cone, and w->stamps are needed. */
 void usk_doubts_note(const struct usk_course *w, const struct usk_spans *s, size_t below,
 		     struct usk_calm *c);
 

@@ -64,9 +64,7 @@ static size_t leaf_of(const struct usk_outlook *x, size_t i, bool behind)
 struct usk_outlook *usk_course_outlook(const struct usk_course *w, struct usk_slope_range c)
 {
 	struct usk_outlook *out = usk_alloc(1, sizeof *out);
-	for (out->leaves = 1; out->leaves < w->n;) {
-		out->leaves *= 2;
-	}
+	out->leaves = usk_leaves(w->n);
 	for (int behind = 0; behind < 2; behind++) {
 		struct says *node = usk_grow(NULL, 2 * out->leaves, sizeof *node);
 		for (size_t k = 0; k < out->leaves; k++) {
@@ -250,10 +248,7 @@ static struct shown both_of(const struct shown *a, const struct shown *b)
 struct usk_stamps *usk_course_stamps(const struct usk_course *w)
 {
 	struct usk_stamps *out = usk_alloc(1, sizeof *out);
-	*out = (struct usk_stamps){ .w = w, .leaves = 1 };
-	while (out->leaves < w->n) {
-		out->leaves *= 2;
-	}
+	*out = (struct usk_stamps){ .w = w, .leaves = usk_leaves(w->n) };
 	out->node = usk_grow(NULL, 2 * out->leaves, sizeof *out->node);
 	for (size_t i = 0; i < out->leaves; i++) {
 		struct shown *x = &out->node[out->leaves + i];
@@ -377,9 +372,8 @@ static size_t nearest_stamp(const struct usk_stamps *s, size_t i, bool behind, b
 	return found ? k - s->leaves : n;
 }
 
-/* Of points of both kinds. */
-static void stamps_between(const struct usk_stamps *s, size_t from, size_t to, int64_t *least,
-			   int64_t *most)
+void usk_course_stamps_between(const struct usk_stamps *s, size_t from, size_t to, int64_t *least,
+			       int64_t *most)
 {
 	struct shown all = { { INT64_MAX, INT64_MAX }, { INT64_MIN, INT64_MIN } };
 	for (size_t l = from + s->leaves, r = to + s->leaves + 1; l < r; l /= 2, r /= 2) {
@@ -394,49 +388,37 @@ static void stamps_between(const struct usk_stamps *s, size_t from, size_t to, i
 	*most = all.most[0] > all.most[1] ? all.most[0] : all.most[1];
 }
 
-static void seek_next(const struct usk_stamps *s, size_t i, size_t size, struct usk_range r,
-		      bool ceiling, int64_t own, int64_t *best)
-{
-	const struct shown *x = &s->node[(s->leaves + i) / size];
-	if (i >= r.end || i + size <= r.first || x->most[ceiling] < own ||
-	    x->least[ceiling] >= *best) {
-		return;
-	}
-	if (size == 1 || (x->least[ceiling] >= own && i >= r.first && i + size <= r.end)) {
-		*best = x->least[ceiling];
-		return;
-	}
-	seek_next(s, i, size / 2, r, ceiling, own, best);
-	seek_next(s, i + size / 2, size / 2, r, ceiling, own, best);
-}
+/* For the first stamp that is not before one; turned: the last that is not behind it, as ~ turns the order of numbers. */
+struct seek {
+	const struct usk_stamps *s;
+	struct usk_range r;
+	bool ceiling, turned;
+	int64_t own, best;
+};
 
-static void seek_previous(const struct usk_stamps *s, size_t i, size_t size, struct usk_range r,
-			  bool ceiling, int64_t own, int64_t *best)
+static void seek_next(struct seek *q, size_t i, size_t size)
 {
-	const struct shown *x = &s->node[(s->leaves + i) / size];
-	if (i >= r.end || i + size <= r.first || x->least[ceiling] > own ||
-	    x->most[ceiling] <= *best) {
+	const struct shown *x = &q->s->node[(q->s->leaves + i) / size];
+	const int64_t least = q->turned ? ~x->most[q->ceiling] : x->least[q->ceiling];
+	const int64_t most = q->turned ? ~x->least[q->ceiling] : x->most[q->ceiling];
+	if (i >= q->r.end || i + size <= q->r.first || most < q->own || least >= q->best) {
 		return;
 	}
-	if (size == 1 || (x->most[ceiling] <= own && i >= r.first && i + size <= r.end)) {
-		*best = x->most[ceiling];
+	if (size == 1 || (least >= q->own && i >= q->r.first && i + size <= q->r.end)) {
+		q->best = least;
 		return;
 	}
-	seek_previous(s, i, size / 2, r, ceiling, own, best);
-	seek_previous(s, i + size / 2, size / 2, r, ceiling, own, best);
+	seek_next(q, i, size / 2);
+	seek_next(q, i + size / 2, size / 2);
 }
 
 bool usk_course_next_stamp(const struct usk_stamps *s, struct usk_range r, bool ceiling, bool next,
 			   int64_t own, int64_t *stamp)
 {
-	int64_t best = next ? INT64_MAX : INT64_MIN;
-	if (next) {
-		seek_next(s, 0, s->leaves, r, ceiling, own, &best);
-	} else {
-		seek_previous(s, 0, s->leaves, r, ceiling, own, &best);
-	}
-	const bool any = best != (next ? INT64_MAX : INT64_MIN);
-	*stamp = any ? best : *stamp;
+	struct seek q = { s, r, ceiling, !next, next ? own : ~own, INT64_MAX };
+	seek_next(&q, 0, s->leaves);
+	const bool any = q.best != INT64_MAX;
+	*stamp = !any ? *stamp : next ? q.best : ~q.best;
 	return any;
 }
 
@@ -491,7 +473,7 @@ void usk_course_bracket(const struct usk_course *w, const struct usk_span *s, st
 	to += to + 1 < w->n;
 	/* Stamps of a are not in this order, and a message may be under way meanwhile. */
 	if (w->stamps) {
-		stamps_between(w->stamps, from, to, &b->a0_ns, &b->a1_ns);
+		usk_course_stamps_between(w->stamps, from, to, &b->a0_ns, &b->a1_ns);
 		return;
 	}
 	for (size_t i = from; i <= to; i++) {

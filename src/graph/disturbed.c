@@ -446,11 +446,13 @@ void usk_calm_of(const struct usk_part *p, const struct usk_calm_model *m,
 	out->bracket = usk_alloc(s.n + 1, sizeof *out->bracket);
 	out->contradicted = s.n && in_vain(&w);
 	struct shown all = { .s = &s, .in_vain = out->contradicted };
+	if (s.n || out->n_outliers || p->n_left_out) {
+		w.outlook = usk_course_outlook(&w, s.cone);
+		w.stamps = usk_course_stamps(&w);
+	}
 	if (s.n) {
 		all.reach = usk_course_reach(&w, &s);
 		all.stamps = stamps_around(&w);
-		w.outlook = usk_course_outlook(&w, s.cone);
-		w.stamps = usk_course_stamps(&w);
 		all.flights = usk_course_flights(&w, s.cone, &s);
 	}
 	for (size_t k = 0; k < s.n; k++) {

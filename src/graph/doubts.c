@@ -43,17 +43,15 @@ struct among {
 	size_t at;
 };
 
-/* What else is asked of them, of a's stamps: the most up to each point, the least from each on; where records tell of a
- * break. */
-struct shown {
-	struct usk_stamps *tree;
-	int64_t *most, *least;
-	size_t *fresh, n_fresh;
+/* Where records tell of a break. */
+struct breaks {
+	size_t *at, n;
 };
 
-static struct among among_of(const struct usk_course *w, struct usk_slope_range c)
+static struct among among_of(const struct usk_course *w, struct usk_slope_range c,
+			     struct usk_outlook *x)
 {
-	struct among m = { w, c, usk_course_outlook(w, c), *w, w->n };
+	struct among m = { w, c, x, *w, w->n };
 	m.with.p = usk_grow(NULL, w->n + 1, sizeof *m.with.p);
 	if (w->n) {
 		memcpy(m.with.p, w->p, w->n * sizeof *m.with.p);
@@ -62,12 +60,6 @@ static struct among among_of(const struct usk_course *w, struct usk_slope_range 
 	m.with.outlook = NULL;
 	m.with.stamps = NULL;
 	return m;
-}
-
-static void among_free(struct among *m)
-{
-	usk_course_outlook_free(m->x);
-	free(m->with.p);
 }
 
 static struct against against_of(const struct among *m)
@@ -107,53 +99,42 @@ static bool happened(const struct usk_course *w, int64_t x, int64_t y)
 	return any;
 }
 
-static struct shown shown_of(const struct usk_course *w)
+static struct breaks breaks_of(const struct usk_course *w)
 {
-	struct shown s = { .tree = usk_course_stamps(w),
-			   .most = usk_grow(NULL, w->n + 1, sizeof *s.most),
-			   .least = usk_grow(NULL, w->n + 1, sizeof *s.least),
-			   .fresh = usk_grow(NULL, w->n + 1, sizeof *s.fresh) };
+	struct breaks b = { usk_grow(NULL, w->n + 1, sizeof *b.at), 0 };
 	for (size_t i = 0; i < w->n; i++) {
-		s.most[i] = s.least[i] = a_stamp(w, i);
-		s.fresh[s.n_fresh] = i;
-		s.n_fresh += w->p[i].fresh;
+		b.at[b.n] = i;
+		b.n += w->p[i].fresh;
 	}
-	usk_most_before(s.most, w->n);
-	usk_least_behind(s.least, w->n);
-	return s;
-}
-
-static void shown_free(struct shown *s)
-{
-	usk_course_stamps_free(s->tree);
-	USK_FREE(s->most, s->least, s->fresh);
+	return b;
 }
 
 /* The points of one stretch between breaks that records tell of, but for the outlier. */
-static struct usk_range stretch_of(const struct among *m, const struct shown *s)
+static struct usk_range stretch_of(const struct among *m, const struct breaks *b)
 {
 	size_t k;
-	USK_FIRST(k, 0, s->n_fresh, s->fresh[k] >= m->at);
-	return (struct usk_range){ k ? s->fresh[k - 1] : 0,
-				   k < s->n_fresh ? s->fresh[k] : m->w->n };
+	USK_FIRST(k, 0, b->n, b->at[k] >= m->at);
+	return (struct usk_range){ k ? b->at[k - 1] : 0, k < b->n ? b->at[k] : m->w->n };
 }
 
 /* Does a's stamp of it lie where b would have shown its own if it was set back: among those of its stretch, at an end
  * of all, or nearer than all that lies beyond a break? */
-static bool is_near(const struct among *m, const struct shown *s, struct usk_range stretch,
-		    bool last)
+static bool is_near(const struct among *m, struct usk_range stretch, bool last)
 {
 	const int64_t a = a_stamp(&m->with, m->at);
 	const size_t n = m->w->n;
-	return last ? (stretch.end < n ? s->least[stretch.end] >= a : s->most[n - 1] >= a)
-		    : (stretch.first ? s->most[stretch.first - 1] <= a : s->least[0] <= a);
+	const bool beyond = last ? stretch.end < n : stretch.first > 0;
+	int64_t least, most;
+	usk_course_stamps_between(m->w->stamps, beyond && last ? stretch.end : 0,
+				  beyond && !last ? stretch.first - 1 : n - 1, &least, &most);
+	return last ? (beyond ? least : most) >= a : (beyond ? most : least) <= a;
 }
 
 /*
  * A stamp of a that lies surely before what b did at one point, or surely behind (last): that of the nearest message
  * which says so, as it was sent there, or received, in order with that point; else the outermost one.
  */
-static int64_t surely_beyond(const struct among *m, const struct shown *s, size_t i, bool last)
+static int64_t surely_beyond(const struct among *m, size_t i, bool last)
 {
 	const struct usk_course *w = m->w;
 	const struct usk_course_point *p = &m->with.p[i], *outlier = &m->with.p[m->at];
@@ -168,14 +149,16 @@ static int64_t surely_beyond(const struct among *m, const struct shown *s, size_
 		USK_FIRST(r.end, 0, w->n, w->p[r.end].x > p->x);
 	}
 	int64_t best = last ? INT64_MAX : INT64_MIN;
-	bool any = usk_course_next_stamp(s->tree, r, last, last, own, &best);
+	bool any = usk_course_next_stamp(w->stamps, r, last, last, own, &best);
 	const bool ordered =
 		last ? outlier->x >= p->x && its >= own : outlier->x <= p->x && its <= own;
 	if (outlier->ceiling == last && ordered) {
 		best = !any || last == (its < best) ? its : best;
 		any = true;
 	}
-	const int64_t all = last ? s->most[w->n - 1] : s->least[0];
+	int64_t least, most;
+	usk_course_stamps_between(w->stamps, 0, w->n - 1, &least, &most);
+	const int64_t all = last ? most : least;
 	return any ? best : last == (its > all) ? its : all;
 }
 
@@ -184,16 +167,16 @@ static int64_t surely_beyond(const struct among *m, const struct shown *s, size_
  * it, though nothing happened there: then a clock was set, maybe, and need not return before the end, or before the
  * records tell of a break. Nothing is known of b beyond the nearest that it does contradict.
  */
-static bool doubt_at_end(const struct among *m, const struct shown *s, bool last,
+static bool doubt_at_end(const struct among *m, const struct breaks *breaks, bool last,
 			 struct usk_bracket *b)
 {
 	const struct usk_course *w = &m->with;
 	const size_t n = m->w->n, at = m->at;
-	const struct usk_range all = stretch_of(m, s);
+	const struct usk_range all = stretch_of(m, breaks);
 	const int64_t a = a_stamp(w, at);
-	size_t near = usk_course_outermost(s->tree, m->x, m->c, &w->p[at],
+	size_t near = usk_course_outermost(m->w->stamps, m->x, m->c, &w->p[at],
 					   (struct usk_range){ all.first, at }, false, last);
-	const size_t r = usk_course_outermost(s->tree, m->x, m->c, &w->p[at],
+	const size_t r = usk_course_outermost(m->w->stamps, m->x, m->c, &w->p[at],
 					      (struct usk_range){ at, all.end }, true, last);
 	const int64_t before = near < n ? a_stamp(m->w, near) : a;
 	const int64_t behind = r < n ? a_stamp(m->w, r) : a;
@@ -204,13 +187,13 @@ static bool doubt_at_end(const struct among *m, const struct shown *s, bool last
 		near = r + 1; /* with the outlier before it */
 	}
 	/* From whichever b showed first, if it was set back. */
-	const bool set_back = last == (at < near) && is_near(m, s, all, last);
+	const bool set_back = last == (at < near) && is_near(m, all, last);
 	const int64_t x = w->p[set_back ? at : near].x;
 	const int64_t y = w->p[last ? all.end : all.first].x + (last ? 1 : -1);
 	*b = (struct usk_bracket){ .b0_ns = w->part->frame.local_ns + (last ? x : y),
 				   .b1_ns = w->part->frame.local_ns + (last ? y : x),
-				   .a0_ns = surely_beyond(m, s, last ? near : at, false),
-				   .a1_ns = surely_beyond(m, s, last ? at : near, true),
+				   .a0_ns = surely_beyond(m, last ? near : at, false),
+				   .a1_ns = surely_beyond(m, last ? at : near, true),
 				   .step = true,
 				   .doubted = true,
 				   .both = true,
@@ -235,7 +218,7 @@ static struct usk_offsets left_open(const struct among *m, size_t i, bool behind
  * these: else a single wrong message would leave nothing known of hours. At a break that records
  * tell of it need not return.
  */
-static bool doubt_of(const struct among *m, const struct shown *all, const struct usk_suspect *s,
+static bool doubt_of(const struct among *m, const struct breaks *all, const struct usk_suspect *s,
 		     struct usk_bracket *b)
 {
 	const struct usk_course *w = &m->with;
@@ -397,7 +380,7 @@ static bool *explain(const struct usk_course *w, const struct usk_spans *s,
 		     const struct suspects *all, struct usk_calm *c)
 {
 	struct usk_reach r = usk_course_reach(w, s), near = reach_around(c->bracket, s->n);
-	struct among m = among_of(w, s->cone);
+	struct among m = among_of(w, s->cone, w->outlook);
 	bool *known = usk_alloc(all->n, sizeof *known);
 	c->explained = usk_alloc(all->n, sizeof *c->explained);
 	for (size_t i = 0; i < all->n; i++) {
@@ -414,7 +397,7 @@ static bool *explain(const struct usk_course *w, const struct usk_spans *s,
 			c->explained[c->n_explained++] = i - all->n_outliers;
 		}
 	}
-	among_free(&m);
+	free(m.with.p);
 	usk_course_reach_free(&r);
 	usk_course_reach_free(&near);
 	return known;
@@ -424,18 +407,20 @@ static void doubt(const struct usk_course *w, const struct suspects *all, const 
 		  struct usk_calm *c)
 {
 	const struct usk_slope_range any = { -w->skew_e12, w->skew_e12 };
-	struct among m = among_of(w, w->own_rates ? any : w->cone);
-	struct shown s = shown_of(w);
+	const struct usk_slope_range cone = w->own_rates ? any : w->cone;
+	struct usk_outlook *outlook = usk_course_outlook(w, cone);
+	struct among m = among_of(w, cone, outlook);
+	struct breaks breaks = breaks_of(w);
 	c->doubt = usk_alloc(all->n, sizeof *c->doubt);
 	for (size_t i = 0; i < all->n; i++) {
 		const struct usk_suspect *x = suspect_of(all, i);
 		if (!x->right && !known[i]) {
 			m.at = insert(&m.with, x, m.at);
-			c->n_doubts += doubt_of(&m, &s, x, &c->doubt[c->n_doubts]);
+			c->n_doubts += doubt_of(&m, &breaks, x, &c->doubt[c->n_doubts]);
 		}
 	}
-	shown_free(&s);
-	among_free(&m);
+	USK_FREE(m.with.p, breaks.at);
+	usk_course_outlook_free(outlook);
 }
 
 void usk_doubts_note(const struct usk_course *w, const struct usk_spans *s, size_t below,

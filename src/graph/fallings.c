@@ -104,9 +104,7 @@ static void plant(struct usk_fallings *f, size_t n_clocks)
 		}
 		f->first[k] = i;
 	}
-	for (f->leaves = 1; f->leaves < f->n;) {
-		f->leaves *= 2;
-	}
+	f->leaves = usk_leaves(f->n);
 	f->node = usk_alloc(2 * f->leaves, sizeof *f->node);
 	for (size_t i = 0; i < f->leaves; i++) {
 		f->node[f->leaves + i] = i < f->n ? leaf_of(&f->row[i]) : empty;
@@ -147,7 +145,7 @@ void usk_fallings_of(struct usk_work *w)
 		}
 		add(&f[USK_FELL], row, fall);
 		add(&f[USK_TWICE], fold, b->fold_ns);
-		/* In its own fold what it rose by is part of the fold's length. */
+		/* In its own fold what it rose by is part of the fold's length, unless T may fall there, too. */
 		add(&f[USK_ROSE], fall ? row : fold, rise_of(w, b));
 	}
 	for (int i = 0; i < USK_FALLING_COUNT; i++) {

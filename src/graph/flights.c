@@ -80,7 +80,7 @@ static int by_number(const void *a, const void *b)
 static struct flyers flyers_of(const struct usk_course *w, struct usk_slope_range c, bool ceiling,
 			       bool behind)
 {
-	struct flyers f = { .c = c, .ceiling = ceiling, .behind = behind, .leaves = 1 };
+	struct flyers f = { .c = c, .ceiling = ceiling, .behind = behind };
 	f.by_number = usk_alloc(w->n + 1, sizeof *f.by_number);
 	f.place = usk_alloc(w->n + 1, sizeof *f.place);
 	for (size_t i = 0; i < w->n; i++) {
@@ -91,9 +91,7 @@ static struct flyers flyers_of(const struct usk_course *w, struct usk_slope_rang
 	if (f.n) {
 		qsort(f.by_number, f.n, sizeof *f.by_number, by_number);
 	}
-	while (f.leaves < f.n) {
-		f.leaves *= 2;
-	}
+	f.leaves = usk_leaves(f.n);
 	f.near = usk_alloc(2 * f.leaves, sizeof *f.near);
 	for (size_t k = 0; k < 2 * f.leaves; k++) {
 		f.near[k] = USK_INF;
