@@ -102,7 +102,9 @@ static enum usk_status unknown(const struct usk_trace *t, struct usk_err *err)
 	char *known = usk_formats(table ? USK_FORMATS_OF_TABLES : USK_FORMATS_READ);
 	enum usk_status status =
 		usk_fail(err, USK_EINPUT, 0, "%s: unknown format%s: unskew reads %s%s", t->path,
-			 found, known, table ? "; `unskew help sync` has other formats" : "");
+			 found, known,
+			 table ? "; `unskew help sync` has other formats"
+			       : "; `editcap -F pcapng OLD NEW` converts captures of other forms");
 	free(found);
 	free(known);
 	return status;

@@ -176,6 +176,7 @@ static const struct {
 	{ "a,b,c,d\n", "unknown format (a table with the columns a, b, c, d): " },
 	{ "{\"a\":1,\"b\":2}\n", "unknown format (JSON with the keys a, b): " },
 	{ "{\"clock\":1}\n", "unknown format" },
+	{ "snoop\0\0\0", "`editcap -F pcapng OLD NEW` converts" },
 };
 
 static void test_refused(void **state)
