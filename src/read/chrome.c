@@ -251,11 +251,9 @@ static enum usk_status collectives(struct usk_trace *t, struct usk_collective *o
 /* Kineto has much before its events, but its schema first of all. */
 static bool sniff(const uint8_t *d, size_t n)
 {
-	static const char *const events[] = { "\"traceEvents\"" }, *const any[] = { "" },
-				 *const phase[] = { "\"ph\"" };
-	return usk_span_sniff(d, n, "{\"", events, COUNT(events)) ||
-	       usk_span_sniff(d, n, "{\"schemaVersion\"", any, COUNT(any)) ||
-	       usk_span_sniff(d, n, "[{", phase, COUNT(phase));
+	return (usk_span_opens(d, n, "{\"") && usk_span_has(d, n, "\"traceEvents\"")) ||
+	       usk_span_opens(d, n, "{\"schemaVersion\"") ||
+	       (usk_span_opens(d, n, "[{") && usk_span_has(d, n, "\"ph\""));
 }
 
 static const struct usk_span_form form = {

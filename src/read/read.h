@@ -258,6 +258,8 @@ bool usk_sniff_trace(const uint8_t *data, size_t n);
 /** Is this the anchor file of an OTF2 trace? Its other files begin otherwise. */
 bool usk_is_otf2(const uint8_t *data, size_t n);
 bool usk_is_tracecmd(const uint8_t *data, size_t n);
+/** Are these spans of Zipkin's API v1? */
+bool usk_zipkin_v1_sniff(const uint8_t *data, size_t n);
 struct usk_pcap_kind {
 	uint32_t magic, unit_ns; /* of its stamps */
 	uint32_t header;	 /* bytes of a record's */

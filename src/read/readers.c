@@ -32,17 +32,24 @@ const struct reader *usk_reader_of_folders(void)
 static bool reads(const struct reader *r, const uint8_t *d, size_t n,
 		  const struct usk_table_kind *table)
 {
-	return r->table ? r->table == table : r->sniff && r->sniff(d, n);
+	return table ? r->table == table : r->sniff && r->sniff(d, n);
 }
 
-const struct reader *usk_reader_of(const uint8_t *d, size_t n)
+static const struct reader *first(const uint8_t *d, size_t n, const struct usk_table_kind *table)
 {
-	const struct usk_table_kind *table = usk_table_sniff(d, n);
 	size_t i = 0;
 	while (i < COUNT(readers) && !reads(readers[i], d, n, table)) {
 		i++;
 	}
 	return i < COUNT(readers) ? readers[i] : NULL;
+}
+
+const struct reader *usk_reader_of(const uint8_t *d, size_t n)
+{
+	/* Lines of JSON are a table by half of its columns; what is known by its keys is that first. */
+	const struct reader *r = first(d, n, NULL);
+	const struct usk_table_kind *table = r ? NULL : usk_table_sniff(d, n);
+	return table ? first(d, n, table) : r;
 }
 
 bool usk_sniff_trace(const uint8_t *d, size_t n)

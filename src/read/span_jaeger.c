@@ -2,14 +2,27 @@
 /*
  * span_jaeger.c - spans as Jaeger's page and API give them
  *
- * In    {"data": [{"traceID": ..., "spans": [...], "processes": {...}}]}
+ * In    {"data": [{"traceID": ..., "spans": [...], "processes": {...}}]}; or such traces in whatever
+ *       object or array, or alone; or spans that have their process with them, as in Elasticsearch
  * Out   spans; their clocks are named by tags of their process
- * Why   the button "Download JSON", and /api/traces
- * Not   Jaeger's own storage, its Thrift and protobuf
+ * Why   the button "Download JSON", and /api/traces; what other programs make of that
+ * Not   Jaeger's Thrift and protobuf
+ *
+ * What has spans or processes is a trace, however deep it stands.
  */
 #include "read/span_json.h"
 
-enum { TRACE = OBJECT_ROOT + 1, SPAN, REFERENCE, TAG, PROCESSES, PROCESS, PROCESS_TAG, LOG };
+enum {
+	SPAN = OBJECT_ROOT + 1,
+	REFERENCE,
+	TAG,
+	WARNING,
+	PROCESSES,
+	PROCESS,
+	OWN_PROCESS,
+	PROCESS_TAG,
+	LOG,
+};
 
 static const struct span_key keys[] = {
 	{ SPAN, "traceID", 0, FIELD_TRACE },
@@ -21,19 +34,24 @@ static const struct span_key keys[] = {
 	{ SPAN, "processID", 0, FIELD_PROCESS },
 	{ SPAN, "references", REFERENCE, 0 },
 	{ SPAN, "tags", TAG, 0 },
+	{ SPAN, "warnings", WARNING, FIELD_WARNING },
+	{ SPAN, "process", OWN_PROCESS, 0 },
 	{ REFERENCE, "refType", 0, FIELD_LINK_TYPE },
 	{ REFERENCE, "traceID", 0, FIELD_LINK_TRACE },
 	{ REFERENCE, "spanID", 0, FIELD_LINK_ID },
 	{ TAG, "key", 0, FIELD_KEY },
 	{ TAG, "value", 0, FIELD_VALUE },
-	{ OBJECT_ROOT, "data", TRACE, 0 },
-	{ TRACE, "spans", SPAN, 0 },
-	{ TRACE, "processes", PROCESSES, 0 },
-	{ PROCESSES, NULL, PROCESS, 0 },
+	{ OBJECT_ROOT, "spans", SPAN, 0 },
+	{ OBJECT_ROOT, "processes", PROCESSES, 0 },
+	{ OBJECT_ROOT, "_source", SPAN, 0 }, /* of Elasticsearch */
 	{ PROCESS, "serviceName", 0, FIELD_SERVICE },
 	{ PROCESS, "tags", PROCESS_TAG, 0 },
 	{ PROCESS_TAG, "key", 0, FIELD_KEY },
 	{ PROCESS_TAG, "value", 0, FIELD_VALUE },
+	{ OWN_PROCESS, "serviceName", 0, FIELD_SERVICE },
+	{ OWN_PROCESS, "tags", PROCESS_TAG, 0 },
+	{ PROCESSES, NULL, PROCESS, FIELD_PROCESS },
+	{ OBJECT_ROOT, NULL, OBJECT_ROOT, 0 }, /* "data" */
 };
 
 static const struct span_key places[] = {
@@ -48,6 +66,7 @@ static void begin(struct span_reader *r, uint8_t object)
 		usk_span_begin(r);
 		break;
 	case PROCESS:
+	case OWN_PROCESS:
 		usk_span_begin_process(r);
 		usk_span_forget(r, FIELD_SERVICE);
 		break;
@@ -101,8 +120,17 @@ static void end(struct span_reader *r, uint8_t object)
 	case TAG:
 		tag(r);
 		break;
+	case WARNING:
+		if (strstr(usk_span_said(r, FIELD_WARNING).text, "timestamps were adjusted")) {
+			usk_span_spoil(r, "Jaeger adjusted its stamps: get the trace as recorded, "
+					  "with raw=true");
+		}
+		break;
 	case SPAN:
 		usk_span_end(r);
+		if (r->format->root == SPAN) {
+			usk_span_flush(r);
+		}
 		break;
 	case PROCESS_TAG:
 		usk_span_attribute(r);
@@ -111,7 +139,11 @@ static void end(struct span_reader *r, uint8_t object)
 		usk_span_set_attribute(r, ATTRIBUTE_SERVICE, usk_span_said(r, FIELD_SERVICE));
 		usk_span_are_of(r, usk_span_said(r, FIELD_PROCESS));
 		break;
-	case TRACE:
+	case OWN_PROCESS:
+		usk_span_set_attribute(r, ATTRIBUTE_SERVICE, usk_span_said(r, FIELD_SERVICE));
+		usk_span_this_is_of(r);
+		break;
+	case OBJECT_ROOT:
 		usk_span_flush(r);
 		break;
 	}
@@ -119,17 +151,34 @@ static void end(struct span_reader *r, uint8_t object)
 
 static bool sniff(const uint8_t *d, size_t n)
 {
-	static const char *const key[] = { "\"traceID\"", "\"spans\"" };
-	return usk_span_sniff(d, n, "{\"data\"", key, COUNT(key));
+	return (usk_span_opens(d, n, "{") || usk_span_opens(d, n, "[")) &&
+	       usk_span_has(d, n, "\"traceID\"") &&
+	       (usk_span_has(d, n, "\"spans\"") || usk_span_has(d, n, "\"operationName\""));
+}
+
+/* Are they spans alone? Those of a trace stand behind its key for them. */
+static bool alone(const uint8_t *d, size_t n)
+{
+	static const char key[] = "\"spanID\"";
+	const uint8_t *id = memmem(d, n, key, sizeof key - 1);
+	size_t before = id ? (size_t)(id - d) : 0;
+	return id && !usk_span_has(d, before, "\"spans\"") &&
+	       !usk_span_has(d, before, "\"_source\"");
 }
 
 static enum usk_status start(struct usk_trace *t, struct usk_err *err)
 {
-	static const struct span_format jaeger = {
-		false,	OBJECT_ROOT,   keys, COUNT(keys), begin, end,
-		places, COUNT(places), SPAN, TAG,	  true,
-	};
-	return usk_span_json_start(t, &jaeger, err);
+	static const struct span_format traces = { false, OBJECT_ROOT, keys,   COUNT(keys),
+						   begin, end,	       places, COUNT(places),
+						   SPAN,  TAG,	       true },
+					spans = { false, SPAN, keys,   COUNT(keys),
+						  begin, end,  places, COUNT(places),
+						  SPAN,	 TAG,  true };
+	enum usk_status status = usk_input_need(&t->in, 0, 4096, err);
+	if (status) {
+		return status;
+	}
+	return usk_span_json_start(t, alone(t->in.data, t->in.have) ? &spans : &traces, err);
 }
 
 static const struct usk_span_form form = { "span",	  true,

@@ -25,7 +25,8 @@ enum { DEEPEST = 512, TRACKED = 32, FEED = 1 << 16 };
 struct frame {
 	uint8_t object; /* what it is; of an array, what its elements are */
 	bool array;
-	uint8_t next, field;   /* of the key said last */
+	uint8_t next, field;   /* of the key said last; of an array, what its texts say */
+	bool known;	       /* one of its keys is one of the format's */
 	bool filled;	       /* something stands in it */
 	uint64_t key_end, end; /* of the key said last; of what stands in it, so far */
 };
@@ -115,7 +116,8 @@ static int opens(struct json_reader *j, bool array)
 	if (object == OBJECT_NONE || j->depth == TRACKED) {
 		return ++j->passed + j->depth <= DEEPEST;
 	}
-	j->frame[j->depth++] = (struct frame){ .object = object, .array = array };
+	uint8_t texts = array && f && !f->array ? f->field : FIELD_NONE;
+	j->frame[j->depth++] = (struct frame){ .object = object, .array = array, .field = texts };
 	j->frame[j->depth - 1].end = places(j) ? here(j) : 0;
 	if (!array && j->r.format->begin) {
 		j->r.format->begin(&j->r, object);
@@ -136,7 +138,8 @@ static int closes(struct json_reader *j)
 	if (places(j)) {
 		place_end(j, &f);
 	}
-	if (!f.array) {
+	/* What is only around spans is neither a trace that ends nor anything else. */
+	if (!f.array && (f.known || f.object != OBJECT_ROOT)) {
 		j->r.format->end(&j->r, f.object);
 	}
 	return 1;
@@ -170,10 +173,11 @@ static int on_key(void *ctx, const unsigned char *key, size_t n)
 		f->key_end = here(j);
 		place_name(j, f, (const char *)key, n);
 	}
+	f->known |= k && k->name;
 	f->next = k ? k->object : OBJECT_NONE;
 	f->field = k ? k->field : FIELD_NONE;
-	if (k && !k->name) {
-		usk_span_say(&j->r, FIELD_PROCESS, (struct usk_csv_field){ (const char *)key, n });
+	if (k && !k->name && k->field != FIELD_NONE) {
+		usk_span_say(&j->r, k->field, (struct usk_csv_field){ (const char *)key, n });
 	}
 	return 1;
 }
@@ -182,8 +186,11 @@ static int on_scalar(struct json_reader *j, const char *text, size_t n)
 {
 	struct frame *f = top(j);
 	const struct usk_csv_field what = { text, n };
-	if (f && !f->array && f->field != FIELD_NONE) {
+	if (f && f->field != FIELD_NONE) {
 		usk_span_say(&j->r, f->field, what);
+		if (f->array) {
+			j->r.format->end(&j->r, f->object);
+		}
 	}
 	if (f && places(j)) {
 		if (!f->array) {
@@ -354,22 +361,21 @@ void usk_span_json_stop(struct usk_trace *t)
 	t->state = NULL;
 }
 
-bool usk_span_sniff(const uint8_t *d, size_t n, const char *opens_with, const char *const *key,
-		    size_t n_keys)
+bool usk_span_opens(const uint8_t *d, size_t n, const char *with)
 {
 	size_t i = 0;
-	for (; *opens_with; opens_with++, i++) {
+	for (; *with; with++, i++) {
 		while (i < n && strchr(" \t\r\n", d[i])) {
 			i++;
 		}
-		if (i >= n || d[i] != (uint8_t)*opens_with) {
+		if (i >= n || d[i] != (uint8_t)*with) {
 			return false;
 		}
 	}
-	for (size_t k = 0; k < n_keys; k++) {
-		if (memmem(d, n, key[k], strlen(key[k]))) {
-			return true;
-		}
-	}
-	return false;
+	return true;
+}
+
+bool usk_span_has(const uint8_t *d, size_t n, const char *key)
+{
+	return memmem(d, n, key, strlen(key)) != NULL;
 }

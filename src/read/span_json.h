@@ -11,8 +11,9 @@ enum usk_status usk_span_json(struct usk_trace *t, struct usk_span *out, size_t 
 			      struct usk_err *err);
 void usk_span_json_stop(struct usk_trace *t);
 
-/** Is one of these keys among the first that d[n] has, behind `opens`? */
-bool usk_span_sniff(const uint8_t *d, size_t n, const char *opens, const char *const *key,
-		    size_t n_keys);
+/** Does d[n] begin so, blanks between aside? */
+bool usk_span_opens(const uint8_t *d, size_t n, const char *with);
+/** Is this key, in its quotes, in it? */
+bool usk_span_has(const uint8_t *d, size_t n, const char *key);
 
 #endif

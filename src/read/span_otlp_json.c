@@ -2,7 +2,7 @@
 /*
  * span_otlp_json.c - spans as OpenTelemetry's collector writes them to files
  *
- * In    OTLP as JSON: an object a line, or one alone
+ * In    OTLP as JSON: an object a line, or one alone, or an array of them
  * Out   spans, as span_otlp_keys.c has them
  * Why   what the collector's file exporter writes unless it is told otherwise
  * Not   what objects mean (span_otlp_keys.c), protobuf (span_otlp_proto.c)
@@ -12,8 +12,8 @@
 
 static bool sniff(const uint8_t *d, size_t n)
 {
-	static const char *const key[] = { "\"resourceSpans\"", "\"batches\"" };
-	return usk_span_sniff(d, n, "{\"", key, COUNT(key));
+	return (usk_span_opens(d, n, "{") || usk_span_opens(d, n, "[")) &&
+	       (usk_span_has(d, n, "\"resourceSpans\"") || usk_span_has(d, n, "\"batches\""));
 }
 
 static enum usk_status start(struct usk_trace *t, struct usk_err *err)

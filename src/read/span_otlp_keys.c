@@ -3,7 +3,7 @@
  * span_otlp_keys.c - what OTLP means, however it is encoded
  *
  * In    objects of OTLP, by the names that their fields have in JSON; also as Tempo answers, with
- *       "batches"
+ *       "batches", and within objects that programs put around what they answer
  * Out   spans; their clocks are named by attributes of their resource
  * Why   what SDKs send, unchanged
  * Not   encodings (span_otlp_json.c, span_otlp_proto.c); metrics and logs, which may be in the same
@@ -26,7 +26,6 @@ static const struct span_key keys[] = {
 	{ OTLP_LINK, "spanId", 0, FIELD_LINK_ID },
 	{ OBJECT_ROOT, "resourceSpans", OTLP_BATCH, 0 },
 	{ OBJECT_ROOT, "batches", OTLP_BATCH, 0 },
-	{ OBJECT_ROOT, "trace", OBJECT_ROOT, 0 },
 	{ OTLP_BATCH, "resource", OTLP_RESOURCE, 0 },
 	{ OTLP_BATCH, "scopeSpans", OTLP_SCOPE, 0 },
 	{ OTLP_BATCH, "instrumentationLibrarySpans", OTLP_SCOPE, 0 },
@@ -36,6 +35,7 @@ static const struct span_key keys[] = {
 	{ OTLP_ATTRIBUTE, "value", OTLP_VALUE, 0 },
 	{ OTLP_VALUE, "stringValue", 0, FIELD_VALUE },
 	{ OTLP_VALUE, "intValue", 0, FIELD_VALUE },
+	{ OBJECT_ROOT, NULL, OBJECT_ROOT, 0 }, /* "trace", "result" */
 };
 
 static const struct span_key places[] = {

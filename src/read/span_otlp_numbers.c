@@ -52,7 +52,7 @@ static const struct number {
 static const struct span_key *find(const struct number *w, const struct span_key *key, size_t n)
 {
 	size_t i = 0;
-	while (i < n && (key[i].in != w->in || strcmp(key[i].name, w->key) != 0)) {
+	while (i < n && (key[i].in != w->in || !key[i].name || strcmp(key[i].name, w->key) != 0)) {
 		i++;
 	}
 	return i < n ? &key[i] : NULL;

@@ -161,6 +161,11 @@ void usk_span_is_of(struct span_reader *r)
 	r->told = true;
 }
 
+void usk_span_this_is_of(struct span_reader *r)
+{
+	settle(r, &r->span);
+}
+
 void usk_span_are_of(struct span_reader *r, struct usk_csv_field number)
 {
 	struct usk_span any;
@@ -185,12 +190,14 @@ void usk_span_flush(struct span_reader *r)
 		while (k < r->n_known && r->known[k].number != w.process) {
 			k++;
 		}
-		if (k == r->n_known) {
+		if (w.span.clock == USK_NO_CLOCK && k == r->n_known) {
 			left_out(r, "it names no process of its trace");
 			continue;
 		}
-		w.span.clock = r->known[k].clock;
-		w.span.process = r->known[k].process;
+		if (w.span.clock == USK_NO_CLOCK) {
+			w.span.clock = r->known[k].clock;
+			w.span.process = r->known[k].process;
+		}
 		r->waiting[r->settled++] = w;
 	}
 	r->n = r->settled;

@@ -29,6 +29,7 @@ enum span_field {
 	FIELD_LINK_TRACE,
 	FIELD_LINK_ID,
 	FIELD_LINK_TYPE,
+	FIELD_WARNING,
 	FIELD_SERVICE,
 	FIELD_ADDRESS,
 	FIELD_EVENT_NS,
@@ -40,10 +41,11 @@ enum span_field {
 enum { OBJECT_NONE, OBJECT_ROOT };
 
 struct span_key {
-	uint8_t in;	  /* the object that has it */
-	const char *name; /* NULL: any */
-	uint8_t object;	  /* what its value is, */
-	uint8_t field;	  /* or says */
+	uint8_t in; /* the object that has it */
+	const char
+		*name;	/* NULL: any, and if it says something, its name does; behind all others */
+	uint8_t object; /* what its value is, */
+	uint8_t field;	/* or says; of both, each text of an array says it and ends the object */
 };
 
 /* Whose spans: what its attributes say. */
@@ -155,9 +157,10 @@ void usk_span_spoil(struct span_reader *r, const char *why);
 void usk_span_drop(struct span_reader *r);
 /** The span is whole: it waits for its process, whose number in its trace was said or not. */
 void usk_span_end(struct span_reader *r);
-/** What was said of the process is all: spans that wait, and come, are its; or those of the trace
- * that name this number. */
+/** What was said of the process is all: spans that wait, and come, are its; or the one being made
+ * is; or those of the trace that name this number. */
 void usk_span_is_of(struct span_reader *r);
+void usk_span_this_is_of(struct span_reader *r);
 void usk_span_are_of(struct span_reader *r, struct usk_csv_field number);
 /** The trace ends: what waits is of the processes that were numbered in it. */
 void usk_span_flush(struct span_reader *r);

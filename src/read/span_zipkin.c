@@ -2,7 +2,7 @@
 /*
  * span_zipkin.c - spans as Zipkin's API v2 has them
  *
- * In    an array of spans, or of arrays of them
+ * In    an array of spans, or of arrays of them, or a span a line
  * Out   spans; their clocks are named by service and address, as it tells no hosts
  * Why   many SDKs still send it, and its two halves of a call with one id are like no other format
  * Not   v1, whose spans are lists of annotations
@@ -56,9 +56,11 @@ static void end(struct span_reader *r, uint8_t object)
 
 static bool sniff(const uint8_t *d, size_t n)
 {
-	static const char *const key[] = { "\"traceId\"" };
-	return usk_span_sniff(d, n, "[{", key, COUNT(key)) ||
-	       usk_span_sniff(d, n, "[[{", key, COUNT(key));
+	const bool array = usk_span_opens(d, n, "[{") || usk_span_opens(d, n, "[[{");
+	return (array || usk_span_opens(d, n, "{")) && usk_span_has(d, n, "\"traceId\"") &&
+	       (usk_span_has(d, n, "\"localEndpoint\"") ||
+		(array && usk_span_has(d, n, "\"timestamp\""))) &&
+	       !usk_zipkin_v1_sniff(d, n);
 }
 
 static enum usk_status start(struct usk_trace *t, struct usk_err *err)

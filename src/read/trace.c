@@ -62,11 +62,23 @@ bool usk_is_tracecmd(const uint8_t *d, size_t n)
 	return n >= sizeof magic - 1 && !memcmp(d, magic, sizeof magic - 1);
 }
 
+static bool has(const uint8_t *d, size_t n, const char *key)
+{
+	return memmem(d, n, key, strlen(key)) != NULL;
+}
+
 /* Lines of NCCL's Inspector plugin: doc/collectives.md says what they lack. */
 static bool is_inspector(const uint8_t *d, size_t n)
 {
-	static const char key[] = "\"inspector_output_format_version\"";
-	return n && *d == '{' && memmem(d, n, key, sizeof key - 1);
+	return n && *d == '{' && has(d, n, "\"inspector_output_format_version\"");
+}
+
+/* Endpoints stand at its annotations, v2's at the span. */
+bool usk_zipkin_v1_sniff(const uint8_t *d, size_t n)
+{
+	return n && (*d == '[' || *d == '{') && has(d, n, "\"traceId\"") &&
+	       has(d, n, "\"annotations\"") && has(d, n, "\"endpoint\"") &&
+	       !has(d, n, "\"localEndpoint\"");
 }
 
 /* What is known and no reader takes. */
@@ -78,6 +90,9 @@ static const struct {
 	{ is_part_of_ctf, "is a file of a CTF trace: give the folder that contains it" },
 	{ usk_is_otf2, "is an OTF2 trace, but this unskew was built without libotf2" },
 	{ usk_is_tracecmd, "is a trace.dat, but this unskew was built without libtracecmd" },
+	{ usk_zipkin_v1_sniff, "has spans of Zipkin's API v1, which are not read: a Zipkin server "
+			       "that is sent them (POST "
+			       "/api/v1/spans) gives them as v2 (GET /api/v2/traces)" },
 	{ is_inspector,
 	  "is of NCCL's Inspector, whose lines are not read: they have durations, and with "
 	  "NCCL_INSPECTOR_DUMP_VERBOSE=1 when a thread of the host saw a kernel begin, which may "

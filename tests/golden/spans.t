@@ -27,6 +27,17 @@ $ printf '[{"traceId":"a","id":"1","kind":"CLIENT","timestamp":1700000000000123,
 clock  quality    offset mid-trace (± bound)  drift, ppm       sent  received
 shop   reference  0                           0                   1         1
 store  bounded    -5.00 ms ± 1.01 ms          0 (-500 to 500)     1         1
+# Its API v1 had other spans.
+$ printf '[{"traceId":"a","id":"1","name":"get","annotations":[{"timestamp":1700000000000123,"value":"cs","endpoint":{"serviceName":"shop"}}]}]' >v1.json; unskew sync v1.json
+! unskew: v1.json: has spans of Zipkin's API v1, which are not read: a Zipkin server that is sent them (POST /api/v1/spans) gives them as v2 (GET /api/v2/traces)
+? 1
+# A trace out of a wrapper is the same, and so is one in a wrapper of others. What Jaeger moved is no recording.
+$ sed 's/^{"data":.//; s/.}$//' jaeger.json >alone.json; (printf '{"code":200,"result":'; cat jaeger.json; printf '}') >wrapped.json; unskew sync alone.json | tail -n +3 | head -1; unskew sync wrapped.json | tail -n +3 | head -1
+web    bounded    5.00 ms ± 1.01 ms           0 (-500 to 500)     1         1
+web    bounded    5.00 ms ± 1.01 ms           0 (-500 to 500)     1         1
+$ sed "s/\"references\"/\"warnings\":[\"This span's timestamps were adjusted by 5ms\"],&/" jaeger.json >moved.json; unskew sync moved.json
+! unskew: moved.json: 1 span was left out, the first before byte 632: Jaeger adjusted its stamps: get the trace as recorded, with raw=true
+? 1
 # An SDK whose clock counts ms; calls that no kind says are waited for count by their beginnings.
 $ printf 'trace,span,parent,clock,start_ns,end_ns,kind\n1,1,,web,1000123456,1009123456,client\n1,2,1,ads,1005000400,1007000000,server\n2,3,,web,2000123456,2009123456,internal\n2,4,3,ads,2005000100,2007000000,server\n' >table.csv; unskew sync table.csv
 clock  quality    offset mid-trace (± bound)  drift, ppm       sent  received

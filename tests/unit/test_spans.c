@@ -110,6 +110,42 @@ static const struct {
 	  "{\"traceId\":\"1\",\"id\":\"3\",\"timestamp\":5}]",
 	  "2 9 5000 9000 3 9 s/10.0.0.1 s \n3 0 5000 - 0 8 unnamed service unnamed service \n",
 	  NULL },
+	{ "a trace alone, what is beside it, a process with its span",
+	  "{\"n\":1,\"spans\":[{\"traceID\":\"1\",\"spanID\":\"2\",\"startTime\":5,"
+	  "\"processID\":\"p\"},{\"traceID\":\"1\",\"spanID\":\"3\",\"startTime\":5,\"processID\":"
+	  "\"q\",\"process\":{\"serviceName\":\"t\"}}],\"services\":[{\"name\":\"s\"}],\"traceID\":"
+	  "\"1\","
+	  "\"processes\":{\"p\":{\"serviceName\":\"s\"}}}",
+	  "2 0 5000 - 0 8 s s \n3 0 5000 - 0 8 t t \n", NULL },
+	{ "traces in an array, and lines of them",
+	  "[{\"traceID\":\"1\",\"processes\":{\"p\":{\"serviceName\":\"s\"}},\"spans\":[{"
+	  "\"traceID\":"
+	  "\"1\",\"spanID\":\"2\",\"startTime\":5,\"processID\":\"p\"}]}]\n{\"traceID\":\"2\","
+	  "\"processes\":{\"p\":{\"serviceName\":\"t\"}},\"spans\":[{\"traceID\":\"2\",\"spanID\":"
+	  "\"2\",\"startTime\":5,\"processID\":\"p\"}]}\n",
+	  "2 0 5000 - 0 8 s s \n2 0 5000 - 0 8 t t \n", NULL },
+	{ "what Elasticsearch answers",
+	  "{\"took\":1,\"hits\":{\"hits\":[{\"_source\":{\"traceID\":\"1\",\"spanID\":\"2\","
+	  "\"operationName\":\"get\",\"startTime\":5,\"process\":{\"serviceName\":\"s\",\"tags\":[{"
+	  "\"key\":\"hostname\",\"value\":\"h\"}]}}}]}}",
+	  "2 0 5000 - 0 8 h s get\n", NULL },
+	{ "spans alone, one that Jaeger moved",
+	  "[{\"traceID\":\"1\",\"spanID\":\"2\",\"operationName\":\"get\",\"warnings\":[\"x\","
+	  "\"This span's timestamps were adjusted by -1.5ms\",\"y\"],\"startTime\":5,\"process\":{"
+	  "\"serviceName\":\"s\"}},{\"traceID\":\"1\",\"spanID\":\"3\",\"startTime\":5,"
+	  "\"warnings\":"
+	  "null,\"process\":{\"serviceName\":\"t\"}}]",
+	  "3 0 5000 - 0 8 t t \n", "1 span was left out, the first before byte" },
+	{ "OTLP as other programs wrap it",
+	  "[{\"result\":{\"resourceSpans\":[" RESOURCE(TEXT("host.name", "h"))
+		  SPAN("\"spanId\":\"2\"", TIMES) END "]}}]",
+	  "2 0 5 9 3 0 h h \n", NULL },
+	{ "Zipkin's spans, one a line",
+	  "{\"traceId\":\"1\",\"id\":\"2\",\"timestamp\":5,\"localEndpoint\":{\"serviceName\":"
+	  "\"s\"}}\n"
+	  "{\"traceId\":\"1\",\"id\":\"3\",\"timestamp\":5,\"localEndpoint\":{\"serviceName\":"
+	  "\"t\"}}\n",
+	  "2 0 5000 - 0 8 s s \n3 0 5000 - 0 8 t t \n", NULL },
 	{ "no JSON behind a span", "[{\"traceId\":\"1\",\"id\":\"3\",\"timestamp\":5},}",
 	  "3 0 5000 - 0 8 unnamed service unnamed service \n", "is no JSON at byte" },
 #endif
@@ -144,7 +180,7 @@ static void formats(void **state)
 static void depth(void **state)
 {
 	enum { DEEP = 5000 };
-	char text[DEEP + 64] = "[{\"traceId\":";
+	char text[DEEP + 64] = "[{\"timestamp\":5,\"traceId\":";
 	(void)state;
 	memset(text + strlen(text), '[', DEEP);
 	struct usk_trace *t;
