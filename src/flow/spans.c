@@ -154,6 +154,14 @@ static enum usk_status put(void *ctx, const struct usk_msg *m, struct usk_err *e
 
 /* ---- what a user should know --------------------------------------------------------------- */
 
+static void note_more(struct parties *p, size_t told)
+{
+	if (told > MOST_NOTES) {
+		usk_flow_note_log(
+			p, usk_format("the same holds for %zu more processes", told - MOST_NOTES));
+	}
+}
+
 static void note_anchors(struct parties *p)
 {
 	const struct spans *x = p->spans;
@@ -173,10 +181,27 @@ static void note_anchors(struct parties *p)
 					p->party[x->process[i].party].name));
 		}
 	}
-	if (told > MOST_NOTES) {
-		usk_flow_note_log(
-			p, usk_format("the same holds for %zu more processes", told - MOST_NOTES));
+	note_more(p, told);
+}
+
+static void note_coarse(struct parties *p)
+{
+	const struct spans *x = p->spans;
+	size_t n, told = 0;
+	const struct usk_call_process *y = usk_calls_processes(x->calls, &n);
+	for (size_t i = 0; i < n; i++) {
+		if (y[i].coarse && told++ < MOST_NOTES) {
+			usk_flow_note_log(
+				p, usk_format("%llu span%s of %s %s in whole ms, others are finer: "
+					      "their stamps may be up to 1 ms too early, which the "
+					      "bounds allow for",
+					      (unsigned long long)y[i].coarse,
+					      y[i].coarse == 1 ? "" : "s",
+					      x->service.text[y[i].service],
+					      y[i].coarse == 1 ? "is" : "are"));
+		}
 	}
+	note_more(p, told);
 }
 
 static char *class_name(const struct spans *x, const struct usk_call_class *k)
@@ -264,6 +289,7 @@ enum usk_status usk_spans_join(struct parties *p, struct usk_err *err)
 	}
 	if (!status) {
 		note_anchors(p);
+		note_coarse(p);
 		note_split(p);
 		note_async(p);
 	}

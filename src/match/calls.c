@@ -13,7 +13,8 @@
  *
  * An SDK whose clock is one of ms takes it once for each local trace, and counts ns from there:
  * then spans that others asked for begin just behind a whole ms, where of others 1 in 500 does. All
- * stamps of such a process may be up to 1 ms too early. Doubles at today's epoch step by 256 ns and
+ * stamps of such a process may be up to 1 ms too early. Of others so may spans of whole ms, such as
+ * proxies log for the services before them. Doubles at today's epoch step by 256 ns and
  * are rounded to the nearest.
  *
  * Spans are dealt out to lanes by their traces, a lane is sorted and joined alone, and its calls
@@ -35,7 +36,7 @@ enum { LANES = 256, MOST_CLASSES = 1 << 16, ENOUGH = 10 };
 #define NEARBY_NS 100000000	  /* offsets do not change by more than DRIFT_NS meanwhile */
 #define DRIFT_NS  100000
 
-enum { ONE_WAY = 1, LINK = 2, CLIENT_SERVER = 4 };
+enum { ONE_WAY = 1, LINK = 2, CLIENT_SERVER = 4, COARSE = 8, PARENT_COARSE = 16 };
 
 struct call {
 	int64_t parent_start, parent_end, start, end;
@@ -119,6 +120,7 @@ enum usk_status usk_calls_add(struct usk_calls *c, const struct usk_span *s, siz
 		y->clock = s[i].clock;
 		y->service = service[i];
 		y->microseconds |= (s[i].flags & USK_SPAN_MICROSECONDS) != 0;
+		y->coarse += usk_span_coarse(&s[i], 0) && s[i].end_ns > s[i].start_ns;
 		note_stamp(y, s[i].start_ns);
 		if (s[i].end_ns != USK_NONE) {
 			note_stamp(y, s[i].end_ns);
@@ -243,7 +245,9 @@ static enum usk_status put_call(struct usk_calls *c, const struct usk_span *pare
 				   .between = { within ? parent->process : parent->clock,
 						within ? s->process : s->clock },
 				   .class = class_of(c, parent, s),
-				   .flags = flags_of(parent, s) };
+				   .flags = flags_of(parent, s) |
+					    (usk_span_coarse(parent, 0) ? PARENT_COARSE : 0) |
+					    (usk_span_coarse(s, 0) ? COARSE : 0) };
 	uint64_t between = (uint64_t)call.between[0] << 32 | call.between[1];
 	/* Those within one clock apart from the others, whose numbers are of another kind. */
 	size_t lane = usk_mix(between) % (LANES / 2) * 2 + within;
@@ -308,6 +312,13 @@ static void judge_process(struct usk_call_process *y)
 	y->resolution_ns = y->anchored ? ANCHOR_NS + grid : grid > 1 ? grid : 1;
 	y->early_ns = doubles ? grid : y->microseconds ? 1000 : 0;
 	y->resolution_ns += y->microseconds ? 1000 : 0;
+	y->coarse = y->resolution_ns < MS_NS ? y->coarse : 0;
+}
+
+/* By how much a span's stamps may be too early besides. */
+static int64_t late_by(const struct usk_call_process *y, bool coarse)
+{
+	return y->coarse && coarse ? MS_NS : 0;
 }
 
 /* By clocks, then by time, then in one order whatever order they came in. */
@@ -347,11 +358,13 @@ static int64_t room(const struct usk_call_process *a, const struct usk_call_proc
 }
 
 static enum usk_status send(const struct nearby *x, uint32_t from, int64_t sent, uint32_t to,
-			    int64_t received)
+			    int64_t received, bool coarse)
 {
-	const usk_i128 limit = USK_TIME_MAX, early = x->c->process[from].early_ns;
+	const usk_i128 limit = USK_TIME_MAX, early = x->c->process[from].early_ns,
+		       late = late_by(&x->c->process[to], coarse);
 	const struct usk_msg m = { .sent_ns = (int64_t)usk_clamp(sent - early, -limit, limit),
-				   .received_ns = received,
+				   .received_ns =
+					   (int64_t)usk_clamp(received + late, -limit, limit),
 				   .from = from,
 				   .to = to };
 	return x->put(x->ctx, &m, x->err);
@@ -371,9 +384,10 @@ static enum usk_status hand_out(const struct nearby *x, const struct call *k, bo
 	if (link && k->end == USK_NONE) {
 		return USK_OK;
 	}
-	enum usk_status status = send(x, k->from, k->parent_start, k->to, link ? k->end : k->start);
+	enum usk_status status = send(x, k->from, k->parent_start, k->to, link ? k->end : k->start,
+				      k->flags & COARSE);
 	if (!status && !(k->flags & ONE_WAY) && x->c->class[k->class].waits && !late) {
-		status = send(x, k->to, k->end, k->from, k->parent_end);
+		status = send(x, k->to, k->end, k->from, k->parent_end, k->flags & PARENT_COARSE);
 	}
 	return status;
 }
@@ -385,7 +399,10 @@ static bool is_late(const struct usk_calls *c, const struct call *k, usk_i128 le
 {
 	bool told = k->flags & CLIENT_SERVER;
 	usk_i128 slack =
-		told ? DRIFT_NS + 2 * (usk_i128)room(&c->process[k->from], &c->process[k->to]) : 0;
+		told ? DRIFT_NS + 2 * (usk_i128)room(&c->process[k->from], &c->process[k->to]) +
+				late_by(&c->process[k->from], k->flags & PARENT_COARSE) +
+				late_by(&c->process[k->to], k->flags & COARSE)
+		     : 0;
 	return (usk_i128)k->parent_end - k->end + least + slack < 0;
 }
 
@@ -415,7 +432,8 @@ static void look_within(struct usk_calls *c, const struct call *k)
 {
 	struct usk_call_clock *y = &c->clock[c->process[k->from].clock];
 	usk_i128 d = (usk_i128)k->start - k->parent_start +
-		     room(&c->process[k->from], &c->process[k->to]);
+		     room(&c->process[k->from], &c->process[k->to]) +
+		     late_by(&c->process[k->to], k->flags & COARSE);
 	y->n++;
 	y->early += !(k->flags & LINK) && d < 0;
 }

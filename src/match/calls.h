@@ -17,6 +17,7 @@ struct usk_call_process {
 	int64_t first_ns, last_ns;
 	struct usk_grid grid;
 	uint64_t entries, at_ms; /* spans that others asked for; those that begin with a whole ms */
+	uint64_t coarse; /* spans of whole ms, and not of 0, among finer ones: usk_span_coarse() */
 	bool microseconds;
 	/* Once all are there. */
 	bool anchored;	       /* its stamps count from a whole ms, up to 1 ms too early */

@@ -38,6 +38,13 @@ uint64_t usk_span_id(const char *text, size_t n)
 	return id;
 }
 
+int64_t usk_span_coarse(const struct usk_span *s, int64_t resolution_ns)
+{
+	const int64_t ms = 1000000;
+	const bool whole = s->end_ns >= s->start_ns && !(s->start_ns % ms) && !(s->end_ns % ms);
+	return whole && resolution_ns < ms ? ms : 0;
+}
+
 enum usk_span_kind usk_span_kind(const char *text, size_t n)
 {
 	static const char *const names[] = { "unspecified", "internal", "server",

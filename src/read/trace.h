@@ -102,6 +102,9 @@ struct usk_span {
 /** The id that text[n] is: up to its last 16 hexadecimal digits, anything else as a hash; 0: none.
  */
 uint64_t usk_span_id(const char *text, size_t n);
+/** By how much the stamps of s may be too early beyond resolution_ns, that of its process: 1 ms if both
+ * are whole ms, which of finer ones one span in a million has by chance. Proxies log so. */
+int64_t usk_span_coarse(const struct usk_span *s, int64_t resolution_ns);
 /** "server", "SERVER", "SPAN_KIND_SERVER", "2". */
 enum usk_span_kind usk_span_kind(const char *text, size_t n);
 

@@ -176,9 +176,10 @@ static enum fate correct(const struct own *o, int64_t was_ns, int64_t early_ns, 
 }
 
 /* Formats of spans hold no stamp before 1970. */
-static enum fate correct_any(const struct own *o, int64_t was_ns, struct span_moment *m)
+static enum fate correct_any(const struct own *o, int64_t was_ns, int64_t late_ns,
+			     struct span_moment *m)
 {
-	enum fate fate = correct(o, was_ns, o->early_ns, o->late_ns, m);
+	enum fate fate = correct(o, was_ns, o->early_ns, late_ns, m);
 	return !fate && m->now_ns < 0 ? UNFIT : fate;
 }
 
@@ -195,9 +196,10 @@ static enum fate in_order(const struct spans *x)
 
 static enum fate correct_span(struct spans *x, const struct own *o, const struct usk_span *s)
 {
+	const int64_t late_ns = o->late_ns + usk_span_coarse(s, o->late_ns);
 	enum fate fate = o->fate;
-	fate = fate ? fate : correct_any(o, s->start_ns, &x->put.start);
-	fate = fate || !x->put.ends ? fate : correct_any(o, s->end_ns, &x->put.end);
+	fate = fate ? fate : correct_any(o, s->start_ns, late_ns, &x->put.start);
+	fate = fate || !x->put.ends ? fate : correct_any(o, s->end_ns, late_ns, &x->put.end);
 	fate = fate ? fate : in_order(x);
 	if (!fate && x->put.form->us && usk_whole_us(s->start_ns) &&
 	    (!x->put.ends || usk_whole_us(s->end_ns))) {
@@ -234,7 +236,7 @@ static void correct_events(struct spans *x, const struct own *o, const struct us
 		if (p[i].kind != USK_PLACE_EVENT || !p[i].ns) {
 			continue;
 		}
-		if (p[i].ns == USK_NONE || correct_any(o, p[i].ns, &m)) {
+		if (p[i].ns == USK_NONE || correct_any(o, p[i].ns, o->late_ns, &m)) {
 			x->events++;
 			continue;
 		}

@@ -199,7 +199,7 @@ enum { HOSTS = 4, TRACES = 400, MOST = TRACES * 16 };
 #define MS	INT64_C(1000000)
 #define SECONDS 40
 
-enum sdk { EXACT, MS_PER_TRACE, MS_PER_SPAN, TICKS_OF_100, DOUBLES, SDKS };
+enum sdk { EXACT, MS_PER_TRACE, MS_PER_SPAN, TICKS_OF_100, DOUBLES, PROXY_IN_MS, SDKS };
 
 struct clock {
 	int64_t offset_ns, rate_ppb;
@@ -258,6 +258,10 @@ static void stamp(struct world *w, int host, int64_t root, int64_t from, int64_t
 		s->start = (int64_t)((double)a * 1e-6 * 1e6);
 		s->end = (int64_t)((double)b * 1e-6 * 1e6);
 		s->end = s->end < s->start ? s->start : s->end;
+		break;
+	case PROXY_IN_MS: /* it logs what the host asks of others */
+		s->start = s->kind > 2 ? to_ms(a) : a;
+		s->end = s->kind > 2 ? to_ms(b) : b;
 		break;
 	default:
 		s->start = a;
