@@ -170,6 +170,19 @@ static const char *why_none(const struct usk_counts *counts)
 			       : ": check that both captures saw the same traffic";
 }
 
+/* Where that may come from. */
+static const char *other_way(const struct parties *p)
+{
+	size_t i = 0;
+	while (i < p->n_traces && usk_trace_class(p->trace[i]) == USK_TRACE_SPANS) {
+		i++;
+	}
+	return i && i == p->n_traces
+		       ? "give spans of calls in the other direction, too, or such whose kinds, "
+			 "client and server, say that callers wait"
+		       : "record traffic in the other direction, too";
+}
+
 char *usk_pair_explain(const struct usk_pair *p, const struct parties *parties,
 		       const struct usk_counts *counts)
 {
@@ -179,8 +192,8 @@ char *usk_pair_explain(const struct usk_pair *p, const struct parties *parties,
 		return usk_format("%s and %s share no message%s", a, b, why_none(counts));
 	case USK_ONE_SIDED:
 		return usk_format("all messages go from %s to %s, so the offset is bounded on one "
-				  "side only; record traffic in the other direction, too",
-				  p->a_to_b ? a : b, p->a_to_b ? b : a);
+				  "side only; %s",
+				  p->a_to_b ? a : b, p->a_to_b ? b : a, other_way(parties));
 	case USK_CONTRADICTED:
 		return explain_contradiction(p, parties);
 	case USK_REFERENCE:
@@ -383,8 +396,8 @@ static char *explain_open(const struct answer *x, size_t i)
 	return one && x->p->n > 2
 		       ? usk_format(
 				 "%s is bounded on one side only: messages connect it with %s in "
-				 "one direction only; record traffic in the other direction, too",
-				 k->name, x->c->clock[k->reference].name)
+				 "one direction only; %s",
+				 k->name, x->c->clock[k->reference].name, other_way(x->p))
 		       : NULL;
 }
 

@@ -209,8 +209,10 @@ enum usk_status usk_flow_too_few(const struct parties *p, struct usk_err *err)
 				usk_trace_path(p->trace[0]), p->opt->readings);
 	}
 	return damage ? usk_fail(err, USK_EINPUT, 0, "%s", damage)
-		      : usk_fail(err, USK_EINPUT, 0, "%s: holds %s", usk_trace_path(p->trace[0]),
-				 p->n ? "one clock only; two are needed" : "no message");
+	       : p->n ? usk_fail(err, USK_EINPUT, 0, "%s: holds one clock only, %s; two are needed",
+				 usk_trace_path(p->trace[0]), p->party[0].name)
+		      : usk_fail(err, USK_EINPUT, 0, "%s: holds no message",
+				 usk_trace_path(p->trace[0]));
 }
 
 /* Why nothing proves an answer of these; NULL: it can be proved. */
