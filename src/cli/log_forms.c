@@ -15,7 +15,7 @@
 #include <string.h>
 
 /*
- * %Y %m %d %H %M %S as in strftime, all digits there; %e a day with a blank or a zero before it;
+ * %Y %y %m %d %H %M %S as in strftime, all digits there, and %y of this century; %e a day with a blank or a zero before it;
  * %b %a names; %T "T" or a blank; %L a letter of a level; %f a fraction and %z a zone, if there is
  * one; %0 %3 %6 %9 a number of s, ms, us, ns since 1970. A stamp keeps its length, so it can be
  * written where it stood.
@@ -27,6 +27,7 @@ static const struct {
 	{ "%a %Y-%m-%d%T%H:%M:%S%f%z", "Sun 2026-11-22 10:00:00 UTC" },
 	{ "%Y/%m/%d%T%H:%M:%S%f%z", "2026/11/22 10:00:00" },
 	{ "%Y.%m.%d%T%H:%M:%S%f%z", "2026.11.22 10:00:00.123" },
+	{ "%y/%m/%d %H:%M:%S%f", "26/11/22 10:00:00" },
 	{ "%Y%m%d%T%H%M%S%f%z", "20261122T100000Z" },
 	{ "%d/%b/%Y:%H:%M:%S%f%z", "22/Nov/2026:10:00:00 +0000" },
 	{ "%d-%b-%Y%T%H:%M:%S%f%z", "22-Nov-2026 10:00:00.123" },
@@ -70,10 +71,10 @@ static const struct {
 	size_t member;
 } numbers[] = {
 #define PART(name) offsetof(struct log_parts, name)
-	{ 'Y', 4, 1, 9999, PART(year) }, { 'm', 2, 1, 12, PART(month) },
-	{ 'd', 2, 1, 31, PART(day) },	 { 'e', 2, 1, 31, PART(day) },
-	{ 'H', 2, 0, 23, PART(hour) },	 { 'M', 2, 0, 59, PART(minute) },
-	{ 'S', 2, 0, 60, PART(second) },
+	{ 'Y', 4, 1, 9999, PART(year) }, { 'y', 2, 0, 99, PART(year) },
+	{ 'm', 2, 1, 12, PART(month) },	 { 'd', 2, 1, 31, PART(day) },
+	{ 'e', 2, 1, 31, PART(day) },	 { 'H', 2, 0, 23, PART(hour) },
+	{ 'M', 2, 0, 59, PART(minute) }, { 'S', 2, 0, 60, PART(second) },
 #undef PART
 };
 
@@ -199,7 +200,8 @@ static size_t take_number(size_t row, const char *s, size_t n, struct log_parts 
 	size_t digits = numbers[row].digits;
 	size_t blank = numbers[row].token == 'e' && n && s[0] == ' ';
 	int64_t value = n < digits ? -1 : take_digits(s + blank, n - blank, digits - blank);
-	*(int *)(void *)((char *)p + numbers[row].member) = (int)value;
+	*(int *)(void *)((char *)p + numbers[row].member) =
+		(int)value + (numbers[row].token == 'y' ? 2000 : 0);
 	return value >= numbers[row].least && value <= numbers[row].most ? digits : SIZE_MAX;
 }
 

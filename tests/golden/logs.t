@@ -62,6 +62,12 @@ $ printf '{"t":1795341600}\n{"t":5551234567}\n' | unskew convert clocks.json --j
 {"t":1795341607}
 ! unskew: standard input: line 2: stamp 4611686018427387904 ns is years away from the recording of b, so it is not of that clock
 ? 1
+# A year of two digits stands first, as Hadoop and Spark write it: where a day does, the date is of another time, and no stamp of this clock.
+$ printf '26/11/22 10:00:02 INFO executor.Executor: x\n' | unskew convert clocks.json --log -c b
+26/11/22 10:00:09 INFO executor.Executor: x
+$ printf '22/11/26 10:00:02 x\n' | unskew convert clocks.json --log -c b
+! unskew: standard input: line 1: stamp 1669456802000000000 ns is years away from the recording of b, so it is not of that clock
+? 1
 # Not enough said, or too much.
 $ unskew convert clocks.json --log b.log
 ! unskew: b.log: whose log is it? Write NAME=b.log, or give --clock
