@@ -148,6 +148,12 @@ static void print_now(const struct plan_command *x)
 {
 	const struct usk_plan *p = &x->plan;
 	int64_t recorded = recorded_half(x, p->worst);
+	if (p->now_ns[p->worst] == USK_NONE && recorded != USK_NONE) {
+		printf("%s has %s as recorded, but no band as forecast: in some direction no two "
+		       "messages say how often they come.\n\n",
+		       name_of(x, p->worst), width_of(recorded).s);
+		return;
+	}
 	if (p->now_ns[p->worst] == USK_NONE) {
 		printf("%s has no band: no messages bound it from both sides.\n\n",
 		       name_of(x, p->worst));
