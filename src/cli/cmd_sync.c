@@ -158,6 +158,11 @@ static void draw(const struct args *args, const struct usk_clocks *c, uint32_t c
 	}
 }
 
+static bool wants(const struct args *args, const char *option)
+{
+	return args_has(args, option) && args_given(args, option);
+}
+
 static bool wants_rows(const struct args *args)
 {
 	return args_has(args, "rows") && (args_given(args, "rows") || args_given(args, "format"));
@@ -205,7 +210,7 @@ static int tell(struct sync *s)
 		say_notes(args, c->note, c->n_notes);
 	}
 	task_print_scores(data ? stderr : stdout, c, score);
-	if (!status && args_has(args, "explain") && args_given(args, "explain")) {
+	if (!status && wants(args, "explain")) {
 		size_t n;
 		const char *const *stamp = args_list(args, "explain", &n);
 		status = explain_stamps(s->c, s->task.trace, s->task.n, s->proof, stamp, n, false,
@@ -216,14 +221,20 @@ static int tell(struct sync *s)
 	return clocks_status(c);
 }
 
-/* Only captures can be merged. */
-static void check_merge(const struct task *t)
+/* Only captures can be merged; of spans and collectives no record is a message that the verifier could find. */
+static void check_traces(const struct task *t)
 {
-	for (size_t i = 0; i < t->n && args_has(t->args, "merge") && args_given(t->args, "merge");
-	     i++) {
-		if (usk_trace_class(t->trace[i]) != USK_TRACE_CAPTURE) {
-			say_usage("--merge: %s is a table of messages; only captures can be merged",
-				  usk_trace_path(t->trace[i]));
+	for (size_t i = 0; i < t->n; i++) {
+		enum usk_trace_class class = usk_trace_class(t->trace[i]);
+		const char *path = usk_trace_path(t->trace[i]);
+		if (class != USK_TRACE_CAPTURE && wants(t->args, "merge")) {
+			say_usage("--merge: %s is no capture; only captures can be merged", path);
+		}
+		if ((class == USK_TRACE_SPANS || class == USK_TRACE_COLLECTIVES) &&
+		    wants(t->args, "proof")) {
+			say_usage("--proof: no record in %s is a message; proofs are of captures, "
+				  "and of tables of messages, events and exchanges",
+				  path);
 		}
 	}
 }
@@ -244,16 +255,13 @@ int sync_of(const struct args *args, void (*open)(struct task *t))
 	task_begin(t, args);
 	open(t);
 	check_forms(args);
-	check_merge(t);
+	check_traces(t);
 	if (!t->share || !t->share->rank) {
 		outputs_open(&s);
 	}
 	t->options.method = args_string(args, "method");
 	t->options.messages = s.path[MESSAGES] ? &s.messages.sink : NULL;
-	t->options.proof =
-		s.path[PROOF] || (args_has(args, "explain") && args_given(args, "explain"))
-			? &s.proof
-			: NULL;
+	t->options.proof = s.path[PROOF] || wants(args, "explain") ? &s.proof : NULL;
 	must(usk_sync_shared(t->trace, t->n, &t->options, t->share, &s.c, &why));
 	progress_end();
 	if (!s.c) { /* another rank has it */
