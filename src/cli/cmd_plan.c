@@ -149,8 +149,8 @@ static void print_now(const struct plan_command *x)
 	const struct usk_plan *p = &x->plan;
 	int64_t recorded = recorded_half(x, p->worst);
 	if (p->now_ns[p->worst] == USK_NONE && recorded != USK_NONE) {
-		printf("%s has %s as recorded, but no band as forecast: in some direction no two "
-		       "messages say how often they come.\n\n",
+		printf("%s has %s as recorded, but no band as forecast for as many messages as "
+		       "there are.\n\n",
 		       name_of(x, p->worst), width_of(recorded).s);
 		return;
 	}

@@ -73,9 +73,9 @@ Matched 6 messages.
 An inversion is a causality violation: a message received before it was sent, by the recorded stamps.
 Note: x counts each trace from a whole ms (1 of 1 of its entry spans begin with one): its stamps may be up to 1 ms too early, which the bounds of x allow for
 Note: the bounds are valid if the callee's span ended before the caller's in 2 calls: some SDKs end it after the answer was sent, which shows only where other spans leave no room for it
-# Two messages have a band, but no rate to forecast; and no proof, as no record is one of them.
+# Two messages have a band, but none is forecast; and there is no proof, as no record is one of them.
 $ unskew plan jaeger.json --want 1ms | head -1
-web has ±1.00 ms as recorded, but no band as forecast: in some direction no two messages say how often they come.
+web has ±1.00 ms as recorded, but no band as forecast for as many messages as there are.
 ! unskew: note: the bounds are valid if the callee's span ended before the caller's in 1 call: some SDKs end it after the answer was sent, which shows only where other spans leave no room for it
 $ unskew sync -q jaeger.json --explain web:1700000000.001s | grep -c 'by --max-skew-ppm'
 2
