@@ -62,6 +62,8 @@ void usk_sort_rows(uint64_t *row, size_t n, size_t words);
 void usk_sort_by_key(void *item, void *room, size_t n, size_t size);
 /** Sort numbers; short lists without memory. */
 void usk_sort_numbers(int64_t *v, size_t n);
+/** The same, and each once: how many are left. */
+size_t usk_sort_distinct(int64_t *v, size_t n);
 /** Each becomes the most of it and all before, or the least of it and all behind: so they rise. */
 void usk_most_before(int64_t *v, size_t n);
 void usk_least_behind(int64_t *v, size_t n);

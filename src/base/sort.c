@@ -98,6 +98,18 @@ void usk_sort_numbers(int64_t *v, size_t n)
 	free(key);
 }
 
+size_t usk_sort_distinct(int64_t *v, size_t n)
+{
+	size_t m = 0;
+	usk_sort_numbers(v, n);
+	for (size_t i = 0; i < n; i++) {
+		if (!i || v[i] != v[i - 1]) {
+			v[m++] = v[i];
+		}
+	}
+	return m;
+}
+
 void usk_most_before(int64_t *v, size_t n)
 {
 	for (size_t i = 1; i < n; i++) {

@@ -92,18 +92,6 @@ static void add(struct course *c, usk_i128 u)
 	}
 }
 
-static void settle(struct course *c)
-{
-	size_t n = 0;
-	usk_sort_numbers(c->u, c->n);
-	for (size_t i = 0; i < c->n; i++) {
-		if (!n || c->u[i] != c->u[n - 1]) {
-			c->u[n++] = c->u[i];
-		}
-	}
-	c->n = n;
-}
-
 static void add_shown(void *ctx, struct usk_raw shown)
 {
 	add(ctx, shown.lo_ns);
@@ -179,7 +167,7 @@ static void own_corners(struct course *c, const struct usk_clock *k)
 		}
 		free(more);
 	}
-	settle(c);
+	c->n = usk_sort_distinct(c->u, c->n);
 }
 
 static int64_t part_of(const struct at *t, int which)
@@ -276,7 +264,7 @@ static void reference_corners(struct course *c)
 		}
 	}
 	USK_FREE(t, m.at[0], m.at[1], m.at[2]);
-	settle(c);
+	c->n = usk_sort_distinct(c->u, c->n);
 }
 
 /* ---- a clock ----------------------------------------------------------------------------------

@@ -367,13 +367,6 @@ size_t usk_carry_corners(const struct usk_carry *c, int64_t first_ns, int64_t la
 			}
 		}
 	}
-	usk_sort_numbers(x.v, x.n);
-	size_t n = 0;
-	for (size_t i = 0; i < x.n; i++) {
-		if (!n || x.v[i] != x.v[n - 1]) {
-			x.v[n++] = x.v[i];
-		}
-	}
 	*out = x.v;
-	return n;
+	return usk_sort_distinct(x.v, x.n);
 }

@@ -249,16 +249,13 @@ void usk_prove_build(struct usk_prove *x)
 	}
 	x->node = usk_alloc(n + 1, sizeof *x->node);
 	for (uint32_t k = 0; k < clocks; k++) {
-		usk_sort_numbers(of[k].x, of[k].n);
+		of[k].n = usk_sort_distinct(of[k].x, of[k].n);
 		for (size_t i = 0; i < of[k].n; i++) {
-			if (!i || of[k].x[i] != of[k].x[i - 1]) {
-				x->node[x->n++] =
-					(struct usk_node){ .x = of[k].x[i],
-							   .clock = k,
-							   .best = { USK_NO_FACT, USK_NO_FACT },
-							   .calm = true,
-							   .bounded = true };
-			}
+			x->node[x->n++] = (struct usk_node){ .x = of[k].x[i],
+							     .clock = k,
+							     .best = { USK_NO_FACT, USK_NO_FACT },
+							     .calm = true,
+							     .bounded = true };
 		}
 		free(of[k].x);
 		x->first[k + 1] = x->n;
