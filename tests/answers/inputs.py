@@ -22,6 +22,7 @@ import ctf_fields
 import damage
 import epochs
 import fallen
+import far
 import forms
 import forwarded
 import interfaces
@@ -113,11 +114,28 @@ def of_fallen(seed, _):
 	return Input(['t.csv'], clocks=sorted(spans), spans=spans)
 
 
+def of_far(seed, _):
+	spans = far.write(random.Random(f'far {seed}'), 't.csv')
+	return Input(['t.csv'], clocks=sorted(spans), spans=spans)
+
+
 def of_looped(seed, _):
 	w = looped.World(random.Random(f'looped {seed}'))
 	w.write('t.csv')
 	straight = seed % 3 == 0
 	return Input(['t.csv'], ['--model', 'linear'] if straight else [], sorted(w.spans), w.spans, least=w.least, asked=[[], ['audit']][seed % 2] + ['proof'] * straight)
+
+
+def of_steep(seed, _):
+	"""Few messages of clocks whose rates may be very far apart: cones are steep, and what is rounded counts."""
+	clocks, spans, least = tiny.write(random.Random(f'steep {seed}'), 't.csv')
+	return Input(['t.csv'], ['--max-skew-ppm', ['100000', '20000', '99999'][seed % 3]], clocks, spans, least=least, asked=['proof'])
+
+
+def of_twice(seed, _):
+	w = looped.twice(random.Random(f'twice {seed}'))
+	w.write('t.csv')
+	return Input(['t.csv'], clocks=sorted(w.spans), spans=w.spans, least=w.least)
 
 
 def of_misstated(seed, unskew):
@@ -349,6 +367,17 @@ def of_rotated_others(seed, _):
 
 
 # ---- captures
+
+
+def of_linked(seed, unskew):
+	"""Machines of one link, so that no hops tell who sent: addresses of interfaces do, or nobody."""
+	draw = random.Random(f'linked {seed}')
+	names, way = [f'host{i}' for i in range(draw.choice([2, 2, 3]))], simulated.maybe(draw, 0.6, '--one-way')
+	simulated.run(unskew, '-o', 'in', '--hosts', str(len(names)), '--seconds', '20', '--seed', str(seed), '--rate', str(12 // len(names)),
+		'--proto', 'udp', *way, *simulated.clocks(draw, len(names), 20), *simulated.network(draw))
+	for i, name in enumerate(names):
+		interfaces.write(draw, f'{name}.pcapng', [('eth0', f'in/{name}.pcap')], draw.random() < 0.6, bytes([10, 0, 0, 1 + i]))
+	return Input([f'{name}.pcapng' for name in names], clocks=names, kind='captures', asked=['join'])
 
 
 def of_clients(seed, _):
@@ -615,9 +644,13 @@ INPUTS = {
 	'trace_dat': (of_trace_dat, ['libtracecmd']),
 	'recorded': (of_recorded, []),
 	'fallen': (of_fallen, []),
+	'far': (of_far, []),
 	'looped': (of_looped, []),
+	'steep': (of_steep, []),
+	'twice': (of_twice, []),
 	'misstated': (of_misstated, []),
 	'interfaces': (of_interfaces, []),
+	'linked': (of_linked, []),
 	'many': (of_many, []),
 	'sized': (of_sized, []),
 	'spans_beside': (of_spans_beside, ['yajl']),

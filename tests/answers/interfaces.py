@@ -85,12 +85,20 @@ def own_address(found):
 	return seen.most_common(1)[0][0] if seen else b''
 
 
-def write(draw, path, parts, addressed=False):
-	"""Captures, [(name of the interface, path of a pcap)], as one of as many interfaces, in the order of their stamps or one after the other."""
+def on_one_link(data):
+	"""No router took a hop from it."""
+	return data[:22] + b'\x40' + data[23:24] + bytes(2) + data[26:] if data[12:14] == b'\x08\0' else data
+
+
+def write(draw, path, parts, addressed=False, linked=None):
+	"""Captures, [(name of the interface, path of a pcap)], as one of as many interfaces, in the order of their stamps or one after the other.
+	linked: the only one's address, on a link of all."""
 	w, rows = Writer(draw), []
 	for name, part in parts:
 		link, found = records(part)
-		number = w.interface(name, link, own_address(found) if addressed and link == 1 else b'')
+		found = [(ns, on_one_link(data), wire) for ns, data, wire in found] if linked else found
+		own = linked or own_address(found)
+		number = w.interface(name, link, own if addressed and link == 1 else b'')
 		rows += [(ns, number, data, wire) for ns, data, wire in found]
 	if draw.random() < 0.7:
 		rows.sort(key=lambda r: r[:2])
