@@ -11,6 +11,7 @@
 #include "otlp_making.h"
 #include "span_rows.h"
 #include "base/base.h"
+#include "match/calls.h"
 #include "read/read.h"
 
 #include <math.h>
@@ -461,6 +462,36 @@ static void truth(void **state)
 	}
 }
 
+/* However many kinds of calls names tell, so many are told apart: all others are one. */
+static void kinds(void **state)
+{
+	enum { APART = 1 << 16, MORE = 5 };
+	const uint32_t service[] = { 0, 1 };
+	struct usk_calls *c = usk_calls_new();
+	struct usk_counts counts = { 0 };
+	size_t n;
+	(void)state;
+	for (uint32_t i = 0; i < APART + MORE; i++) {
+		const struct usk_span s[] = {
+			{ .id = 2 * i + 1,
+			  .start_ns = 1000 * (int64_t)i,
+			  .end_ns = 1000 * (int64_t)i + 900 },
+			{ .id = 2 * i + 2,
+			  .parent = 2 * i + 1,
+			  .start_ns = 1000 * (int64_t)i + 100,
+			  .end_ns = 1000 * (int64_t)i + 800,
+			  .clock = 1,
+			  .process = 1,
+			  .operation = i },
+		};
+		assert_int_equal(usk_calls_add(c, s, COUNT(s), service, NULL), USK_OK);
+	}
+	assert_int_equal(usk_calls_run(c, &counts, NULL), USK_OK);
+	(void)usk_calls_classes(c, &n);
+	assert_int_equal(n, APART + 1);
+	usk_calls_free(c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -469,6 +500,7 @@ int main(void)
 		cmocka_unit_test(depth),
 #endif
 		cmocka_unit_test(truth),
+		cmocka_unit_test(kinds),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
