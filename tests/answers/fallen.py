@@ -5,6 +5,9 @@ What tells a clock that was set back from rows that were written late are shares
 shares, and what the clock showed before it fell, exactly. Small falls lie within large ones, rows are late within falls.
 """
 import csv
+import struct
+
+import interfaces
 
 HEAD = ['sender', 'receiver', 'sent_ns', 'received_ns']
 
@@ -59,6 +62,54 @@ def write(draw, path, base):
 	for _ in range(draw.choice([0, 0, 0, 1, 3])):  # late
 		at = draw.randrange(len(rows))
 		rows.insert(min(len(rows), at + draw.randrange(1, 9)), rows.pop(at))
+	with open(path, 'w', newline='', encoding='utf-8') as f:
+		csv.writer(f, lineterminator='\n').writerows([HEAD, *rows])
+	return spans
+
+
+def write_capture(draw, path):
+	"""The same of a capture that is there: its records are stamped anew."""
+	link, found = interfaces.records(path)
+	clock, unit = Clock(draw), draw.choice([250_000, 10**6, 40_000_000, 200_000_000])
+	first, out = found[0][0], []
+	for ns, data, wire in found:
+		t = (ns - first) // unit
+		clock.turn(t)
+		clock.last = t + clock.ahead
+		out.append((first + unit * clock.last + draw.randrange(unit) * draw.choice([0, 0, 0, 1]), data, wire))
+	for _ in range(draw.choice([0, 0, 1, 3])):  # late
+		at = draw.randrange(len(out))
+		out.insert(min(len(out), at + draw.randrange(1, 9)), out.pop(at))
+	with open(path, 'wb') as f:
+		f.write(struct.pack('<IHHiIII', 0xa1b23c4d, 2, 4, 0, 0, 65535, link))
+		for ns, data, wire in out:
+			f.write(struct.pack('<IIII', ns // 10**9, ns % 10**9, len(data), wire) + data)
+
+
+def write_vague(draw, path):
+	"""By clock: its first stamp and its last. Bands are narrow, and rows about the moment when a clock was set are written in any order:
+	which side of it they are of is likely at most, and what is early by that may be by a coarse stamp alone."""
+	names, base, rows, spans, t = ['a', 'b', 'c'][:draw.choice([2, 2, 3])], draw.choice([0, 1_700_000_000 * 10**9]), [], {}, 0
+	tick = {n: draw.choice([1, 1, 10**4, 10**5]) for n in names}
+	ahead, noise, n, falls = {n: draw.randrange(10**9) for n in names}, draw.choice([1, 5_000, 200_000]), draw.choice([40, 80, 120]), []
+	plan = {at: draw.choice(names[1:]) for at in draw.sample(range(8, n - 8), draw.choice([1, 2, 3]))}
+	for number in range(n):
+		t += draw.choice([draw.randrange(1, 3 * 10**6), draw.randrange(1, 10**5)])
+		if number in plan:
+			ahead[plan[number]] -= int(10 ** draw.uniform(6, 8.5))
+			falls.append(number)
+		a, b = draw.sample(names, 2)
+		row = [a, b]
+		for who, at in zip(row[:], (t, t + 20_000 + draw.randrange(noise))):
+			ns = (base + ahead[who] + at) // tick[who] * tick[who]
+			lo, hi = spans.get(who, (ns, ns))
+			spans[who] = min(lo, ns), max(hi, ns)
+			row.append(ns)
+		rows.append(row)
+	for fall in falls:
+		for _ in range(draw.choice([0, 1, 2, 4])):
+			at = fall + draw.randrange(-4, 4)
+			rows.insert(at + draw.choice([-3, -2, -1, 1, 2, 3]), rows.pop(at))
 	with open(path, 'w', newline='', encoding='utf-8') as f:
 		csv.writer(f, lineterminator='\n').writerows([HEAD, *rows])
 	return spans

@@ -114,6 +114,11 @@ def of_fallen(seed, _):
 	return Input(['t.csv'], clocks=sorted(spans), spans=spans)
 
 
+def of_vague(seed, _):
+	spans = fallen.write_vague(random.Random(f'vague {seed}'), 't.csv')
+	return Input(['t.csv'], clocks=sorted(spans), spans=spans, least=20_000)
+
+
 def of_far(seed, _):
 	spans = far.write(random.Random(f'far {seed}'), 't.csv')
 	return Input(['t.csv'], clocks=sorted(spans), spans=spans)
@@ -380,6 +385,15 @@ def of_linked(seed, unskew):
 	return Input([f'{name}.pcapng' for name in names], clocks=names, kind='captures', asked=['join'])
 
 
+def of_stumbled(seed, unskew):
+	"""Captures of clocks that are set back on a grid of few stamps, some of whose records are late."""
+	draw = random.Random(f'stumbled {seed}')
+	simulated.run(unskew, '-o', 'in', '--hosts', '2', '--seconds', '20', '--seed', str(seed), '--rate', '6', *simulated.maybe(draw, 0.5, '--proto', 'udp'))
+	for name in draw.choice([['host1'], ['host0', 'host1']]):
+		fallen.write_capture(draw, f'in/{name}.pcap')
+	return Input(['in/host0.pcap', 'in/host1.pcap'], clocks=['host0', 'host1'], kind='captures')
+
+
 def of_clients(seed, _):
 	"""Datagrams of two clients, or of one before and after NAT."""
 	case = two_clients.Case(seed)
@@ -644,6 +658,8 @@ INPUTS = {
 	'trace_dat': (of_trace_dat, ['libtracecmd']),
 	'recorded': (of_recorded, []),
 	'fallen': (of_fallen, []),
+	'stumbled': (of_stumbled, []),
+	'vague': (of_vague, []),
 	'far': (of_far, []),
 	'looped': (of_looped, []),
 	'steep': (of_steep, []),
