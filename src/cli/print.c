@@ -163,9 +163,13 @@ void print_utc(FILE *out, int64_t ns)
 	fprintf(out, "%.10s %.18s UTC", text, text + 11);
 }
 
-static const char *moved(bool forward)
+/* Linux slews a clock by a tenth of the time that passes at most: a step by more than that was none. */
+static const char *moved(bool forward, const struct usk_jump *j, int64_t least_ns)
 {
-	return forward ? "stepped forward" : "stepped backward";
+	const bool slow = j->epoch == j->end_epoch &&
+			  least_ns <= (j->before_local_ns - j->after_local_ns) / 10;
+	return forward ? (slow ? "stepped or slewed forward" : "stepped forward")
+		       : (slow ? "stepped or slewed backward" : "stepped backward");
 }
 
 /* Of a fall whose size messages do not tell records alone say that the clock was set back. */
@@ -201,8 +205,8 @@ static void print_what(FILE *out, const struct usk_clocks *c, const struct usk_c
 			name, second);
 	}
 	if (either && (rose || fell)) {
-		fprintf(out, ": %s was %s, or %s %s, by %s%s", name, moved(forward), second,
-			moved(!forward), by.s, open ? " or more" : "");
+		fprintf(out, ": %s was %s, or %s %s, by %s%s", name, moved(forward, j, least),
+			second, moved(!forward, j, least), by.s, open ? " or more" : "");
 	} else if (either) {
 		fprintf(out, "%s%s", open ? "" : ", by ",
 			open ? "" : text_of("%s at most", unit_at_most(hi > -lo ? hi : -lo).s).s);
@@ -216,9 +220,9 @@ static void print_what(FILE *out, const struct usk_clocks *c, const struct usk_c
 			fprintf(out, " by %s at most", unit_at_most(hi > -lo ? hi : -lo).s);
 		}
 	} else if (open) {
-		fprintf(out, "Step: %s was %s by %s or more", name, moved(forward), by.s);
+		fprintf(out, "Step: %s was %s by %s or more", name, moved(forward, j, least), by.s);
 	} else {
-		fprintf(out, "Step: %s was %s", name, moved(forward));
+		fprintf(out, "Step: %s was %s", name, moved(forward, j, least));
 		if (!forward && j->end_epoch == j->epoch) {
 			fputs(", or stood still (suspended),", out);
 		}

@@ -38,8 +38,9 @@ int64_t usk_bracket_set_back(const struct usk_bracket *b, bool of_b)
 {
 	const int64_t size = of_b ? b->most_ns : b->least_ns;
 	const usk_i128 other = of_b ? (usk_i128)b->a1_ns - b->a0_ns : (usk_i128)b->b1_ns - b->b0_ns;
-	return size == USK_NONE ? usk_saturate(other + usk_bracket_mixed(b, of_b))
-				: magnitude(size);
+	return b->at_once_ns	  ? b->at_once_ns
+	       : size == USK_NONE ? usk_saturate(other + usk_bracket_mixed(b, of_b))
+				  : magnitude(size);
 }
 
 /* By so much a clock may have been set in it, either way. */

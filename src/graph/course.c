@@ -327,7 +327,7 @@ static size_t *least_from(const struct usk_spans *s)
 	return least;
 }
 
-static void mark_steps(struct usk_spans *s, const struct usk_spans *steps)
+void usk_course_mark(struct usk_spans *s, const struct usk_spans *steps)
 {
 	size_t *own = least_from(s), *from = least_from(steps), first = 0;
 	for (size_t i = 0; i < s->n; i++) {
@@ -379,7 +379,7 @@ void usk_course_hold_steps(const struct usk_course *w, struct usk_spans *s)
 		x->from = step->from < x->from ? step->from : x->from;
 		x->to = step->to > x->to ? step->to : x->to;
 	}
-	mark_steps(s, &steps);
+	usk_course_mark(s, &steps);
 	free(from);
 	free(steps.span);
 }
@@ -388,7 +388,7 @@ bool usk_course_slewed(const struct usk_course *w, struct usk_spans *s)
 {
 	struct usk_spans steps = usk_course_steps(w);
 	bool any = false;
-	mark_steps(s, &steps);
+	usk_course_mark(s, &steps);
 	for (size_t i = 0; i < s->n; i++) {
 		any = any || !s->span[i].step;
 	}

@@ -51,11 +51,13 @@ struct usk_span {
 	size_t from, to;
 	bool rises;
 	bool step; /* no clock within the skew limit explains it: usk_course_slewed() says so */
+	bool slew; /* several of these, which may be one slew */
+	int64_t at_once_ns; /* then the most that one of them was by; USK_NONE: unknown */
 };
 
 struct usk_spans {
 	struct usk_span *span;
-	size_t n;
+	size_t n, n_slews;	     /* so many of them are slews, which have a begin and an end */
 	struct usk_slope_range cone; /* of the slopes outside */
 };
 
@@ -163,6 +165,8 @@ struct usk_spans usk_course_steps(const struct usk_course *w);
 /** Brackets hold all of where the skew limit alone says that a step lies: who steps a clock slews
  * it, too, and one event is then no better explanation than two. Says which of them are steps. */
 void usk_course_hold_steps(const struct usk_course *w, struct usk_spans *s);
+/** Says which of them meet one of the steps. */
+void usk_course_mark(struct usk_spans *s, const struct usk_spans *steps);
 /** Is one of them no step? Then a daemon slews the clock. Says which of them are. */
 bool usk_course_slewed(const struct usk_course *w, struct usk_spans *s);
 /** Do two points contradict each other, by any slope of the range? */
@@ -171,6 +175,13 @@ bool usk_course_contradict(struct usk_slope_range c, const struct usk_course_poi
 /** In stamps of both clocks. */
 void usk_course_bracket(const struct usk_course *w, const struct usk_span *s,
 			struct usk_bracket *b);
+
+/* ---- slews.c ------------------------------------------------------------------------------------
+ */
+
+/** Steps between which nothing tells that the skew limit held become one, where one slew may have been all of them.
+ * w->outlook, by their cone, is needed. O(n log n). */
+void usk_course_unite_slews(const struct usk_course *w, struct usk_spans *s);
 
 /* ---- wrong.c ------------------------------------------------------------------------------------
  */

@@ -237,6 +237,7 @@ static struct usk_bracket bracket_of(const struct usk_course *w, const struct sh
 	}
 	b.least_ns = size.least_ns;
 	b.most_ns = size.most_ns;
+	b.at_once_ns = s->slew && s->at_once_ns != USK_NONE ? s->at_once_ns : 0;
 	return b;
 }
 
@@ -274,8 +275,18 @@ static bool is_turned(const struct usk_course *w, const struct shown *x, const s
 	return size.least_ns != USK_NONE && size.most_ns != USK_NONE;
 }
 
+/* USK_NONE: unknown. */
+static int64_t most_at_once(const struct usk_bracket *b)
+{
+	const bool known = b->at_once_ns || (b->least_ns != USK_NONE && b->most_ns != USK_NONE);
+	return known ? usk_bracket_farthest(b) : USK_NONE;
+}
+
 static void swallow(struct usk_bracket *all, const struct usk_bracket *b)
 {
+	const int64_t most[] = { most_at_once(all), most_at_once(b) };
+	const bool known = most[0] != USK_NONE && most[1] != USK_NONE;
+	const bool slews = all->at_once_ns || b->at_once_ns;
 	all->both = all->both || b->both || b->rises != all->rises;
 	all->b0_ns = b->b0_ns < all->b0_ns ? b->b0_ns : all->b0_ns;
 	all->b1_ns = b->b1_ns > all->b1_ns ? b->b1_ns : all->b1_ns;
@@ -285,6 +296,7 @@ static void swallow(struct usk_bracket *all, const struct usk_bracket *b)
 	all->to_ns = b->to_ns > all->to_ns ? b->to_ns : all->to_ns;
 	all->flight_ns = b->flight_ns > all->flight_ns ? b->flight_ns : all->flight_ns;
 	all->least_ns = all->most_ns = USK_NONE;
+	all->at_once_ns = !slews || !known ? 0 : most[0] > most[1] ? most[0] : most[1];
 }
 
 /* How far from a bracket stamps of b may be of its other side, as b was set back in it. */
@@ -360,8 +372,8 @@ static bool in_vain(const struct usk_course *w)
 	return too_many(steps.n, shown);
 }
 
-/* Of brackets, and points that none of them is around. */
-static bool explains_nothing(const struct usk_course *w, const struct usk_calm *c)
+/* Of brackets, of which a slew has two sides where something happened, and points that none of them is around. */
+static bool explains_nothing(const struct usk_course *w, size_t slews, const struct usk_calm *c)
 {
 	const int64_t origin = w->part->frame.local_ns;
 	size_t steps = 0, outside = 0, around = 0;
@@ -378,7 +390,7 @@ static bool explains_nothing(const struct usk_course *w, const struct usk_calm *
 		outside += !around && !w->p[i].hidden;
 	}
 	USK_FREE(begin, end);
-	return too_many(steps, outside);
+	return too_many(steps + slews, outside);
 }
 
 static void begin_again(struct usk_course *w, struct usk_spans *s, struct usk_calm *out)
@@ -442,14 +454,15 @@ void usk_calm_of(const struct usk_part *p, const struct usk_calm_model *m,
 		certify(&w, &s, out);
 		usk_course_hold_steps(&w, &s);
 	}
-	out->n_brackets = s.n;
-	out->bracket = usk_alloc(s.n + 1, sizeof *out->bracket);
-	out->contradicted = s.n && in_vain(&w);
-	struct shown all = { .s = &s, .in_vain = out->contradicted };
 	if (s.n || out->n_outliers || p->n_left_out) {
 		w.outlook = usk_course_outlook(&w, s.cone);
 		w.stamps = usk_course_stamps(&w);
 	}
+	usk_course_unite_slews(&w, &s);
+	out->n_brackets = s.n;
+	out->bracket = usk_alloc(s.n + 1, sizeof *out->bracket);
+	out->contradicted = s.n && in_vain(&w);
+	struct shown all = { .s = &s, .in_vain = out->contradicted };
 	if (s.n) {
 		all.reach = usk_course_reach(&w, &s);
 		all.stamps = stamps_around(&w);
@@ -464,7 +477,7 @@ void usk_calm_of(const struct usk_part *p, const struct usk_calm_model *m,
 		out->n_known[0] = out->n_known[1] = 0;
 	}
 	unite_steps(out);
-	out->contradicted = out->contradicted || explains_nothing(&w, out);
+	out->contradicted = out->contradicted || explains_nothing(&w, s.n_slews, out);
 	usk_course_outlook_free(w.outlook);
 	usk_course_stamps_free(w.stamps);
 	usk_course_reach_free(&all.reach);

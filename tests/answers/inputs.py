@@ -40,6 +40,7 @@ import rows_of
 import second
 import set_back
 import simulated
+import slewed
 import spans_out
 import spans_proto
 import spoiled
@@ -135,6 +136,11 @@ def of_steep(seed, _):
 	"""Few messages of clocks whose rates may be very far apart: cones are steep, and what is rounded counts."""
 	clocks, spans, least = tiny.write(random.Random(f'steep {seed}'), 't.csv')
 	return Input(['t.csv'], ['--max-skew-ppm', ['100000', '20000', '99999'][seed % 3]], clocks, spans, least=least, asked=['proof'])
+
+
+def of_slewed(seed, _):
+	slewed.make(random.Random(f'slewed {seed}'))
+	return table('messages.csv', {})
 
 
 def of_twice(seed, _):
@@ -663,6 +669,7 @@ INPUTS = {
 	'far': (of_far, []),
 	'looped': (of_looped, []),
 	'steep': (of_steep, []),
+	'slewed': (of_slewed, []),
 	'twice': (of_twice, []),
 	'misstated': (of_misstated, []),
 	'interfaces': (of_interfaces, []),

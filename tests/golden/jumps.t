@@ -12,7 +12,7 @@ Causality violations (received before sent): 3,580 before correction, 0 after.
 Uncertainty over the trace: ±50.2 us to ±9.20 ms, ±66.1 us on average.
 One-way delays, median (99 %): host0 -> host1 1.00 s as recorded, 87.5 us (286 us) corrected;
   back -1.00 s as recorded, 84.1 us (294 us) corrected.
-Step of host1 or host0 (messages cannot tell which): host1 was stepped forward, or host0 stepped backward, by 997 us ± 106 us,
+Step of host1 or host0 (messages cannot tell which): host1 was stepped or slewed forward, or host0 stepped or slewed backward, by 997 us ± 106 us,
   between 1700000020.992545945 s and 1700000021.035670294 s on the clock of host1.
 Step: host1 was stepped backward by 5.000000 s ± 106 us,
   from 1700000040.994975757 s to 1700000036.013254569 s; its stamps repeat, so those after the step are called its epoch 1.
@@ -105,7 +105,7 @@ outside of disturbed stretches, no two rates differ by more than
 Between the two times given for a step only clocks that are named for it are stepped,
 and their offsets, also to each other, move in one direction only.
 The bounds are valid while these assumptions hold.
-Step of host1 or host0 (messages cannot tell which): host1 was stepped forward, or host0 stepped backward, by 997 us ± 106 us,
+Step of host1 or host0 (messages cannot tell which): host1 was stepped or slewed forward, or host0 stepped or slewed backward, by 997 us ± 106 us,
   between 2023-11-14 22:13:40.992545945 UTC and 2023-11-14 22:13:41.035670294 UTC on the clock of host1.
 Disturbed: host1 may have been stepped or slewed in 2 stretches, 6.00 s in all (10 % of the time);
 # Messages under way while their sender was set back, in rows by receipt: apply and sync have one notion of where that was.

@@ -14,7 +14,7 @@ $ unskew sync --help | grep -A2 -e '--reference'
 # A step's clock is the same in the text and in JSON; nothing is noted, and no broadcast counted, that there was not.
 $ unskew simulate -q -o step --seconds 60 --hosts 3 --step host1@30s:-5ms
 $ unskew sync step/*.pcap -o step.json | grep '^Step:'
-Step: host1 was stepped backward, or stood still (suspended), by 4.993 ms ± 170 us,
+Step: host1 was stepped or slewed backward, or stood still (suspended), by 4.993 ms ± 170 us,
 ! Wrote step.json.
 $ tr -d ' \n' <step.json | grep -o '"kind":"jump","of":"[^"]*"\(,"or":"[^"]*"\)\?'
 "kind":"jump","of":"host1"

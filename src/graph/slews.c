@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * slews.c - steps of a pair that may be one slew
+ *
+ * In    where a pair shows that the skew limit does not hold, its points
+ * Out   the same, those that one slew may have led through as one
+ * Why   a daemon may slew a clock faster than the skew limit (chrony by up to 8 %). Each time that this is more
+ *       than delays hide a step explains it, but between these steps the clock did not keep to the limit either
+ * Not   a slew of which one step explains all
+ */
+#include "graph/course.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Linux slews a clock by a tenth at most, which is a ninth of what it then shows. */
+#define FASTEST_E12 (USK_E12 / 9)
+
+/* Which of them no slew explains, as their `step`; free() them. */
+static struct usk_spans steps_for_certain(const struct usk_course *w, const struct usk_spans *s)
+{
+	struct usk_course faster = *w;
+	struct usk_spans out = { .n = s->n, .span = usk_alloc(s->n + 1, sizeof *s->span) };
+	memcpy(out.span, s->span, s->n * sizeof *s->span);
+	faster.skew_e12 += FASTEST_E12;
+	struct usk_spans steps = usk_course_steps(&faster);
+	usk_course_mark(&out, &steps);
+	free(steps.span);
+	return out;
+}
+
+/* Does a stretch tell that the skew limit held in a direction for a while? */
+static bool held(const struct usk_course *w, const struct usk_need *n, bool rising)
+{
+	return rising ? n->has_hi && usk_slope_e12(n->s_hi, true) <= w->skew_e12
+		      : n->has_lo && usk_slope_e12(n->s_lo, false) >= -w->skew_e12;
+}
+
+/*
+ * How far from one point towards another nothing tells that the limit held, if the offset rose, or fell: to the first
+ * point that does, or to where records tell of a break, or to `end`; *to_end: nothing does on the whole way.
+ */
+static size_t unheld(const struct usk_course *w, size_t at, size_t end, bool rises, bool *to_end)
+{
+	const bool back = end < at;
+	struct usk_needing g = { .n = { 0 } };
+	size_t i = at;
+	for (;; i = back ? i - 1 : i + 1) {
+		const struct usk_course_point *p = &w->p[i];
+		usk_needing_push(&g, p->ceiling, (struct usk_xy){ back ? -p->x : p->x, p->y });
+		const bool told = held(w, &g.need, rises != back);
+		*to_end = i == end && !told;
+		if (told || i == end || (back ? p->fresh : p[1].fresh)) {
+			break;
+		}
+	}
+	usk_needing_free(&g);
+	return i;
+}
+
+/* A slew may have begun as early, and lasted as long, as nothing tells that the limit held; but what else happened is
+ * not of it. */
+static void reach_out(const struct usk_course *w, const struct usk_spans *s, size_t k)
+{
+	struct usk_span *x = &s->span[k];
+	const size_t first = k ? s->span[k - 1].to : 0;
+	const size_t last = k + 1 < s->n ? s->span[k + 1].from : w->n - 1;
+	bool to_end;
+	x->from = first < x->from ? unheld(w, x->from, first, x->rises, &to_end) : x->from;
+	x->to = last > x->to ? unheld(w, x->to, last, x->rises, &to_end) : x->to;
+}
+
+/* By how much a clock was set in it at most, if it was; USK_NONE: unknown. */
+static int64_t most_of(const struct usk_course *w, const struct usk_spans *s, size_t k)
+{
+	const struct usk_rise size = usk_course_rise(w, s->cone, &s->span[k]);
+	const int64_t least = size.least_ns < 0 ? -size.least_ns : size.least_ns;
+	const int64_t most = size.most_ns < 0 ? -size.most_ns : size.most_ns;
+	const bool known = size.least_ns != USK_NONE && size.most_ns != USK_NONE;
+	return !known ? USK_NONE : least > most ? least : most;
+}
+
+static void swallow(struct usk_span *all, const struct usk_span *x)
+{
+	const bool known = all->at_once_ns != USK_NONE && x->at_once_ns != USK_NONE;
+	all->to = x->to > all->to ? x->to : all->to;
+	all->from = x->from < all->from ? x->from : all->from;
+	all->at_once_ns = !known			    ? USK_NONE
+			  : x->at_once_ns > all->at_once_ns ? x->at_once_ns
+							    : all->at_once_ns;
+	all->slew = true;
+}
+
+void usk_course_unite_slews(const struct usk_course *w, struct usk_spans *s)
+{
+	if (s->n < 2) {
+		return;
+	}
+	struct usk_spans certain = steps_for_certain(w, s);
+	size_t last[] = { SIZE_MAX, SIZE_MAX },
+	       n = 0; /* by direction: what a step may go on with */
+	for (size_t k = 0; k < s->n; k++) {
+		struct usk_span x = s->span[k];
+		size_t *of = &last[x.rises];
+		bool one = *of != SIZE_MAX && x.step && !certain.span[k].step;
+		x.at_once_ns = most_of(w, s, k);
+		if (one && s->span[*of].to < x.from) {
+			unheld(w, s->span[*of].to, x.from, x.rises, &one);
+		}
+		if (one) {
+			swallow(&s->span[*of], &x);
+			continue;
+		}
+		*of = !x.step ? *of : certain.span[k].step ? SIZE_MAX : n;
+		s->span[n++] = x;
+	}
+	s->n = n;
+	for (size_t k = 0; k < n; k++) {
+		if (s->span[k].slew) {
+			reach_out(w, s, k);
+			s->n_slews++;
+		}
+	}
+	free(certain.span);
+}

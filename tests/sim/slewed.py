@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""slewed.py UNSKEW [--count N] [--seed S] [--jobs J]: tables of clocks that are slewed faster than the skew limit allows.
+
+In    nothing: messages in both directions, a few a slew at least, of two to four clocks in a chain or a star, one or two of which are
+      slewed one to three times at 700 to 90,000 ppm, by 4 to 200 of the longest delays
+Out   cases in which a band excludes the truth by more than messages hide of where a slew begins and ends; of all together how many
+      moments bands exclude, how many steps are told for how many slews, and how many clocks have a band
+Why   chrony slews by up to 8 % where it may not step a clock, and Linux lets anybody slew by 10 %
+Not   slews that no message shows (doc/guarantees.md); steps (tables.py). Shares nothing with the simulator
+"""
+import bisect
+import json
+import random
+import sys
+
+sys.dont_write_bytecode = True  # the source tree stays as it is
+
+from asked import run, trials
+
+S = 10**9
+START = 1700000000 * S
+
+
+class Clock:
+	"""Rates in parts per 10^9, from a time on."""
+
+	def __init__(self, offset, rate):
+		self.base, self.since, self.shown, self.rate, self.slews = rate, [0], [START + offset], [rate], []
+
+	def at(self, t):
+		i = bisect.bisect_right(self.since, t) - 1
+		d = t - self.since[i]
+		return self.shown[i] + d + d * self.rate[i] // S
+
+	def slew(self, begin, by, rate):
+		end = begin + abs(by) * S // rate
+		for t, r in ((begin, self.base + (rate if by > 0 else -rate)), (end, self.base)):
+			self.shown.append(self.at(t))
+			self.since.append(t)
+			self.rate.append(r)
+		self.slews.append((begin, end, rate))
+		return end
+
+
+def slew_some(draw, clock, seconds, longest, period):
+	t = int(draw.uniform(0.1, 0.5) * seconds * S)
+	for _ in range(draw.choice([1, 1, 2, 3])):
+		rate = int(10**draw.uniform(5.85, 7.95))
+		least = max(4 * longest, 6 * period * rate // S)
+		by = min(int(least * 10**draw.uniform(0, 1.7)), rate * seconds // 5)
+		if t + by * S // rate > 0.9 * seconds * S:
+			return
+		t = clock.slew(t, draw.choice([-1, 1]) * by, rate) + int(draw.uniform(0.01, 0.2) * seconds * S)
+
+
+def messages(draw, clocks, pairs, seconds, period, delays):
+	rows = []
+	for a, b in pairs:
+		for who, whom in ((a, b), (b, a)):
+			t = 0
+			while t < seconds * S:
+				t += int(draw.expovariate(1 / period)) + 1
+				rows.append((t, who, whom, clocks[who].at(t), clocks[whom].at(t + draw.randrange(*delays))))
+	with open('messages.csv', 'w', encoding='utf-8') as f:
+		f.write('sender,receiver,sent_ns,received_ns\n')
+		f.writelines(f'c{who},c{whom},{sent},{received}\n' for _, who, whom, sent, received in sorted(rows))
+
+
+def misses(unskew, k, reference, clocks, seconds):
+	"""At how many of some moments the band excludes the truth, and by how much at most."""
+	times = [seconds * S * i // 400 for i in range(8, 393)]
+	r = run(unskew, 'convert', 'clocks.json', '--clock', f'c{k}', *(str(clocks[k].at(t)) for t in times))
+	found = []
+	for t, line in zip(times, r.stdout.splitlines()):
+		lo, hi = line.split('\t')[2:4]
+		true = clocks[reference].at(t)
+		found.append(max(int(lo) - true if lo != '-' else 0, true - int(hi) if hi != '-' else 0, 0))
+	return len(found), sum(out > 0 for out in found), max(found)
+
+
+def make(draw):
+	"""Clocks, how many of them are in a row, for how long, and what messages hide of a slew's ends; writes messages.csv."""
+	n, seconds, period = draw.choice([2, 2, 3, 4]), draw.choice([10, 30]), draw.choice([10, 50, 250]) * 10**6
+	least = int(10**draw.uniform(4.3, 5.7))
+	delays = least, int(least * draw.uniform(1.1, 3))
+	clocks = [Clock(draw.randrange(-S, S), draw.randrange(-50_000, 50_000)) for _ in range(n)]
+	chain = draw.random() < 0.5
+	for k in draw.sample(range(n), draw.choice([1, 1, min(2, n)])):
+		slew_some(draw, clocks[k], seconds, delays[1], period)
+	messages(draw, clocks, [(k - 1 if chain else 0, k) for k in range(1, n)], seconds, period, delays)
+	fastest = max((rate for c in clocks for _, _, rate in c.slews), default=0)
+	return clocks, n if chain else 2, seconds, 2 * delays[1] + 3 * period * fastest // S
+
+
+def judge(unskew, seed):
+	clocks, row, seconds, hidden = make(random.Random(f'slewed {seed}'))
+	r = run(unskew, 'sync', '-q', '--json', 'messages.csv', '-o', 'clocks.json')
+	if r.returncode not in (0, 3):
+		raise AssertionError(f'sync: {r.stderr.strip()}')
+	with open('clocks.json', encoding='utf-8') as f:
+		answer = json.load(f)['clocks']
+	bounded = {k: int(c['reference'][1:]) for k, c in enumerate(answer) if c['quality'] == 'bounded'}
+	why, asked, missed = None, 0, 0
+	for k, reference in bounded.items():
+		of, some, worst = misses(unskew, k, reference, clocks, seconds)
+		asked, missed = asked + of, missed + some
+		if worst > row * hidden:
+			why = f'c{k}: its band excludes the truth by {worst / 1e6} ms; messages hide {hidden / 1e6} ms'
+	slews = sum(len(c.slews) for c in clocks)
+	steps = sum(j['kind'] == 'jump' for c in answer for j in c.get('jumps', []))
+	return why, slews, steps, missed, asked, len(bounded), len(clocks) - 1
+
+
+if __name__ == '__main__':
+	few = lambda cases, slews, steps, missed, asked, bounded, clocks: cases >= 40 and (
+		not slews or steps > 2 * slews or 1000 * missed > asked or 100 * bounded < 95 * clocks)
+	sys.exit(trials(judge, 100, 'slews', 'steps told', 'moments outside of bands', 'moments', 'clocks have a band', 'clocks', wrong=few))
