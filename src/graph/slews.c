@@ -58,16 +58,19 @@ static size_t unheld(const struct usk_course *w, size_t at, size_t end, bool ris
 	return i;
 }
 
-/* A slew may have begun as early, and lasted as long, as nothing tells that the limit held; but what else happened is
- * not of it. */
+/* A slew may have begun as early, and lasted as long, as nothing tells that the limit held. Where something else happened
+ * before anything does, nobody knows where the one ended and the other began: both stay what points show. */
 static void reach_out(const struct usk_course *w, const struct usk_spans *s, size_t k)
 {
 	struct usk_span *x = &s->span[k];
 	const size_t first = k ? s->span[k - 1].to : 0;
 	const size_t last = k + 1 < s->n ? s->span[k + 1].from : w->n - 1;
-	bool to_end;
-	x->from = first < x->from ? unheld(w, x->from, first, x->rises, &to_end) : x->from;
-	x->to = last > x->to ? unheld(w, x->to, last, x->rises, &to_end) : x->to;
+	bool open[2];
+	const size_t from =
+		unheld(w, x->from, first < x->from ? first : x->from, x->rises, &open[0]);
+	const size_t to = unheld(w, x->to, last > x->to ? last : x->to, x->rises, &open[1]);
+	x->from = open[0] && k ? x->from : from;
+	x->to = open[1] && k + 1 < s->n ? x->to : to;
 }
 
 /* By how much a clock was set in it at most, if it was; USK_NONE: unknown. */
