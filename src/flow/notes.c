@@ -306,16 +306,15 @@ static char *explain_wander(const struct answer *x, size_t i)
 }
 
 /* "c, d, e and 7 more". */
-static char *names_of(const struct usk_clocks *c, const struct usk_island *island)
+static char *names_of(const struct usk_clocks *c, const uint32_t *clock, size_t n)
 {
 	char *text = usk_strdup("");
-	size_t n = island->n_clocks;
 	for (size_t i = 0; i < n && i < MOST_NAMES; i++) {
 		char *longer = usk_format("%s%s%s", text,
 					  !i				  ? ""
 					  : i + 1 == n && n <= MOST_NAMES ? " and "
 									  : ", ",
-					  c->clock[island->clock[i]].name);
+					  c->clock[clock[i]].name);
 		free(text);
 		text = longer;
 	}
@@ -327,17 +326,25 @@ static char *names_of(const struct usk_clocks *c, const struct usk_island *islan
 	return text;
 }
 
-static char *explain_alone(const struct answer *x, size_t i)
+static void explain_alone(const struct answer *x, bool captures)
 {
-	const struct usk_clocks *c = x->c;
-	const struct usk_island *y = &c->island[i];
-	const struct usk_clock *k = &c->clock[y->clock[0]];
-	if (y->n_clocks != 1 || c->n_islands == 1 || k->quality == USK_CONTRADICTED) {
-		return NULL;
+	struct usk_clocks *c = x->c;
+	uint32_t *alone = usk_alloc(c->n_islands + 1, sizeof *alone);
+	size_t n = 0;
+	for (size_t i = 0; i < c->n_islands && c->n_islands > 1; i++) {
+		const uint32_t k = c->island[i].clock[0];
+		if (c->island[i].n_clocks == 1 && c->clock[k].quality != USK_CONTRADICTED &&
+		    (x->p->party[k].trace != SIZE_MAX) == captures) {
+			alone[n++] = k;
+		}
 	}
-	bool capture = x->p->party[y->clock[0]].trace != SIZE_MAX;
-	return usk_format("%s shares no message with any other clock%s", k->name,
-			  capture ? why_none(&c->counts) : "");
+	if (n) {
+		char *names = names_of(c, alone, n);
+		note(c, usk_format("%s share%s no message with any other clock%s", names,
+				   n > 1 ? "" : "s", captures ? why_none(&c->counts) : ""));
+		free(names);
+	}
+	free(alone);
 }
 
 /* All but the largest, the first of those that are as large. */
@@ -351,7 +358,7 @@ static char *explain_island(const struct answer *x, size_t i)
 	if (y == main || y->n_clocks < 2) {
 		return NULL;
 	}
-	char *names = names_of(c, y);
+	char *names = names_of(c, y->clock, y->n_clocks);
 	char *text = usk_format("%s share no message with the other clocks: they are put on the "
 				"time of %s, which cannot be compared with that of %s",
 				names, c->clock[y->reference].name, c->clock[main->reference].name);
@@ -380,25 +387,71 @@ static bool went_both_ways(const struct answer *x, const struct usk_clock *k)
 	return all;
 }
 
-static char *explain_open(const struct answer *x, size_t i)
+/* Why a clock has no bound on a side. */
+enum open { NOT_OPEN, SET_ON_ONE, SET_ON_BOTH, ONE_WAY };
+
+static enum open why_open(const struct answer *x, const struct usk_clock *k)
 {
-	const struct usk_clock *k = &x->c->clock[i];
 	const bool one = k->quality == USK_ONE_SIDED;
 	if ((one || k->quality == USK_ABSENT) && went_both_ways(x, k)) {
-		return usk_format(
-			"%s is bounded on %s, though messages went both ways: a clock may "
-			"have been set by as much as they last, so that none is sure to bound "
-			"it; record for longer, or give what was recorded before and after the "
-			"step by itself, with --from and --to",
-			k->name, one ? "one side only" : "neither side");
+		return one ? SET_ON_ONE : SET_ON_BOTH;
 	}
 	/* Of a pair alone its own sentence says so. */
-	return one && x->p->n > 2
-		       ? usk_format(
-				 "%s is bounded on one side only: messages connect it with %s in "
-				 "one direction only; %s",
-				 k->name, x->c->clock[k->reference].name, other_way(x->p))
-		       : NULL;
+	return one && x->p->n > 2 ? ONE_WAY : NOT_OPEN;
+}
+
+static char *explain_open(const struct answer *x, enum open why, const uint32_t *clock, size_t n)
+{
+	char *names = names_of(x->c, clock, n);
+	char *text =
+		why == ONE_WAY
+			? usk_format("%s %s bounded on one side only: messages connect %s with %s "
+				     "in one direction only; %s",
+				     names, n > 1 ? "are" : "is", n > 1 ? "each of them" : "it",
+				     x->c->clock[x->c->clock[clock[0]].reference].name,
+				     other_way(x->p))
+			: usk_format("%s %s bounded on %s, though messages went both ways: a clock "
+				     "may have been set by as much as they last, so that none is "
+				     "sure to bound %s; record for longer, or give what was "
+				     "recorded before and after the step by itself, with --from "
+				     "and --to",
+				     names, n > 1 ? "are" : "is",
+				     why == SET_ON_ONE ? "one side only" : "neither side",
+				     n > 1 ? "them" : "it");
+	free(names);
+	return text;
+}
+
+/* Clocks that are so for one reason, against one reference, have one sentence. */
+static void explain_all_open(const struct answer *x)
+{
+	const size_t n = x->c->n_clocks;
+	enum open *why = usk_alloc(n + 1, sizeof *why);
+	uint32_t *alike = usk_alloc(n + 1, sizeof *alike);
+	size_t told = 0, more = 0;
+	for (size_t i = 0; i < n; i++) {
+		why[i] = why_open(x, &x->c->clock[i]);
+	}
+	for (size_t i = 0; i < n; i++) {
+		const enum open of = why[i];
+		size_t m = 0;
+		for (size_t k = i; k < n && of != NOT_OPEN && told < MOST_NOTES; k++) {
+			if (why[k] == of && x->c->clock[k].reference == x->c->clock[i].reference) {
+				alike[m++] = (uint32_t)k;
+				why[k] = NOT_OPEN;
+			}
+		}
+		if (m) {
+			note(x->c, explain_open(x, of, alike, m));
+			told++;
+		} else {
+			more += of != NOT_OPEN;
+		}
+	}
+	if (more) {
+		note(x->c, usk_format("the same holds for %zu more clocks", more));
+	}
+	USK_FREE(why, alike);
 }
 
 /* One file, of a clock of its own? */
@@ -505,10 +558,11 @@ void usk_flow_explain(struct usk_clocks *c, const struct parties *p, const struc
 	explain_each(&x, c->n_pairs, explain_undirected, "pairs");
 	explain_each(&x, c->n_clocks, explain_wander, "clocks that wander more than was assumed");
 	if (p->n > 2) {
-		explain_each(&x, c->n_islands, explain_alone, "clocks");
+		explain_alone(&x, true);
+		explain_alone(&x, false);
 		explain_each(&x, c->n_islands, explain_island, "islands");
 	}
-	explain_each(&x, c->n_clocks, explain_open, "clocks");
+	explain_all_open(&x);
 	if (c->counts.unsure) {
 		note(c,
 		     usk_format("%llu messages may be paired with the wrong copy of a segment that "

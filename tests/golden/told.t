@@ -24,8 +24,7 @@ $ printf '%s\n' sender,receiver,sent_ns,received_ns r,a,1000000,2000000 a,b,3000
 $ unskew sync heard.csv -r r | grep '^[ab] \|^Note'
 a      one-sided  at least -2.01 ms           -              2         4
 b      one-sided  at least -4.01 ms           -              2         2
-Note: a is bounded on one side only: messages connect it with r in one direction only; record traffic in the other direction, too
-Note: b is bounded on one side only: messages connect it with r in one direction only; record traffic in the other direction, too
+Note: a and b are bounded on one side only: messages connect each of them with r in one direction only; record traffic in the other direction, too
 # One side of an offset of years is said to the ms.
 $ printf '%s\n' sender,receiver,sent_ns,received_ns a,b,1700000000000000000,123456789 b,a,133456789,1700000000020000000 a,c,1700000000010000000,5000000000 >years.csv
 $ unskew sync years.csv | grep '^[bc] '

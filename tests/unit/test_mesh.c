@@ -238,7 +238,10 @@ static void test_islands(void **state)
 		}
 		assert_true(clock_named(c, "c05")->reference == clock_named(c, "c06")->reference);
 		assert_true_bands(&m, c);
-		assert_true(c->n_notes >= 4);
+		assert_int_equal(c->n_notes, 3);
+		assert_non_null(strstr(c->note[0], "c07 and c08 share no message with any"));
+		assert_non_null(strstr(c->note[1], "c05 and c06 share no message with the other"));
+		assert_non_null(strstr(c->note[2], "c03 and c04 are bounded on one side only"));
 		usk_clocks_free(c);
 		/* A clock of the other island as the reference: this one keeps its own. */
 		o.reference = "c06";
