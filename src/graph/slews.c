@@ -29,18 +29,19 @@ static struct usk_spans steps_for_certain(const struct usk_course *w, const stru
 	return out;
 }
 
-/* Does a stretch tell that the skew limit held in a direction for a while? */
-static bool held(const struct usk_course *w, const struct usk_need *n, bool rising)
+/* Does a stretch tell that the offset rose, or fell, by no more than that rate for a while? */
+static bool held(int64_t rate_e12, const struct usk_need *n, bool rising)
 {
-	return rising ? n->has_hi && usk_slope_e12(n->s_hi, true) <= w->skew_e12
-		      : n->has_lo && usk_slope_e12(n->s_lo, false) >= -w->skew_e12;
+	return rising ? n->has_hi && usk_slope_e12(n->s_hi, true) <= rate_e12
+		      : n->has_lo && usk_slope_e12(n->s_lo, false) >= -rate_e12;
 }
 
 /*
- * How far from one point towards another nothing tells that the limit held, if the offset rose, or fell: to the first
- * point that does, or to where records tell of a break, or to `end`; *to_end: nothing does on the whole way.
+ * How far from one point towards another nothing tells that the offset rose, or fell, by no more than that rate: to the
+ * first point that does, or to where records tell of a break, or to `end`; *to_end: nothing does on the whole way.
  */
-static size_t unheld(const struct usk_course *w, size_t at, size_t end, bool rises, bool *to_end)
+static size_t unheld(const struct usk_course *w, int64_t rate_e12, size_t at, size_t end,
+		     bool rises, bool *to_end)
 {
 	const bool back = end < at;
 	struct usk_needing g = { .n = { 0 } };
@@ -48,7 +49,7 @@ static size_t unheld(const struct usk_course *w, size_t at, size_t end, bool ris
 	for (;; i = back ? i - 1 : i + 1) {
 		const struct usk_course_point *p = &w->p[i];
 		usk_needing_push(&g, p->ceiling, (struct usk_xy){ back ? -p->x : p->x, p->y });
-		const bool told = held(w, &g.need, rises != back);
+		const bool told = held(rate_e12, &g.need, rises != back);
 		*to_end = i == end && !told;
 		if (told || i == end || (back ? p->fresh : p[1].fresh)) {
 			break;
@@ -58,17 +59,30 @@ static size_t unheld(const struct usk_course *w, size_t at, size_t end, bool ris
 	return i;
 }
 
-/* A slew may have begun as early, and lasted as long, as nothing tells that the limit held. Where something else happened
+/* A slew goes on at one rate: no less than that which takes it through the least that it did in all the time of it. */
+static int64_t rate_of(const struct usk_course *w, const struct usk_spans *s, size_t k)
+{
+	const struct usk_span *x = &s->span[k];
+	const struct usk_rise size = usk_course_rise(w, s->cone, x);
+	const int64_t least = x->rises ? size.least_ns : size.most_ns; /* either is of the offset */
+	const usk_i128 by = least == USK_NONE ? 0 : x->rises ? least : -(usk_i128)least;
+	const usk_i128 d = (usk_i128)w->p[x->to].x - w->p[x->from].x;
+	const usk_i128 most = (usk_i128)w->skew_e12 + FASTEST_E12;
+	return (int64_t)(d > 0 ? usk_clamp(by * USK_E12 / d, w->skew_e12, most) : w->skew_e12);
+}
+
+/* A slew may have begun as early, and lasted as long, as nothing tells that its rate was less. Where something else happened
  * before anything does, nobody knows where the one ended and the other began: both stay what points show. */
 static void reach_out(const struct usk_course *w, const struct usk_spans *s, size_t k)
 {
 	struct usk_span *x = &s->span[k];
 	const size_t first = k ? s->span[k - 1].to : 0;
 	const size_t last = k + 1 < s->n ? s->span[k + 1].from : w->n - 1;
+	const int64_t rate = rate_of(w, s, k);
 	bool open[2];
 	const size_t from =
-		unheld(w, x->from, first < x->from ? first : x->from, x->rises, &open[0]);
-	const size_t to = unheld(w, x->to, last > x->to ? last : x->to, x->rises, &open[1]);
+		unheld(w, rate, x->from, first < x->from ? first : x->from, x->rises, &open[0]);
+	const size_t to = unheld(w, rate, x->to, last > x->to ? last : x->to, x->rises, &open[1]);
 	x->from = open[0] && k ? x->from : from;
 	x->to = open[1] && k + 1 < s->n ? x->to : to;
 }
@@ -108,7 +122,7 @@ void usk_course_unite_slews(const struct usk_course *w, struct usk_spans *s)
 		bool one = *of != SIZE_MAX && x.step && !certain.span[k].step;
 		x.at_once_ns = most_of(w, s, k);
 		if (one && s->span[*of].to < x.from) {
-			unheld(w, s->span[*of].to, x.from, x.rises, &one);
+			unheld(w, w->skew_e12, s->span[*of].to, x.from, x.rises, &one);
 		}
 		if (one) {
 			swallow(&s->span[*of], &x);
