@@ -133,8 +133,7 @@ void usk_break_by_reference(struct usk_work *w)
 			b.far_ns = usk_bracket_set_back(&s->at, s->b == w->reference);
 			usk_break_everyone(w, other, s->from, s->to, usk_bracket_farthest(&s->at),
 					   b);
-			if (usk_seen_sets_back(w, s) && s->at.step && !s->at.doubted &&
-			    (s->at.both || !s->at.at_once_ns)) {
+			if (usk_seen_sets_back(w, s) && s->at.step && !s->at.doubted) {
 				leave_out_under_way(w, (uint32_t)i);
 			}
 		}
