@@ -166,8 +166,8 @@ void print_utc(FILE *out, int64_t ns)
 /* Linux slews a clock by a tenth of the time that passes at most: a step by more than that was none. */
 static const char *moved(bool forward, const struct usk_jump *j, int64_t least_ns)
 {
-	const bool slow = j->epoch == j->end_epoch &&
-			  least_ns <= (j->before_local_ns - j->after_local_ns) / 10;
+	const usk_i128 took = (usk_i128)j->before_local_ns - j->after_local_ns;
+	const bool slow = j->epoch == j->end_epoch && (usk_i128)10 * least_ns <= took;
 	return forward ? (slow ? "stepped or slewed forward" : "stepped forward")
 		       : (slow ? "stepped or slewed backward" : "stepped backward");
 }

@@ -114,8 +114,8 @@ void usk_course_unite_slews(const struct usk_course *w, struct usk_spans *s)
 		return;
 	}
 	struct usk_spans certain = steps_for_certain(w, s);
-	size_t last[] = { SIZE_MAX, SIZE_MAX },
-	       n = 0; /* by direction: what a step may go on with */
+	size_t last[] = { SIZE_MAX, SIZE_MAX }; /* by direction: what a step may go on with */
+	size_t n = 0;
 	for (size_t k = 0; k < s->n; k++) {
 		struct usk_span x = s->span[k];
 		size_t *of = &last[x.rises];
