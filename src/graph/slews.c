@@ -91,10 +91,12 @@ static void reach_out(const struct usk_course *w, const struct usk_spans *s, siz
 static int64_t most_of(const struct usk_course *w, const struct usk_spans *s, size_t k)
 {
 	const struct usk_rise size = usk_course_rise(w, s->cone, &s->span[k]);
+	if (size.least_ns == USK_NONE || size.most_ns == USK_NONE) {
+		return USK_NONE;
+	}
 	const int64_t least = size.least_ns < 0 ? -size.least_ns : size.least_ns;
 	const int64_t most = size.most_ns < 0 ? -size.most_ns : size.most_ns;
-	const bool known = size.least_ns != USK_NONE && size.most_ns != USK_NONE;
-	return !known ? USK_NONE : least > most ? least : most;
+	return least > most ? least : most;
 }
 
 static void swallow(struct usk_span *all, const struct usk_span *x)
