@@ -154,54 +154,50 @@ static enum usk_status put(void *ctx, const struct usk_msg *m, struct usk_err *e
 
 /* ---- what a user should know --------------------------------------------------------------- */
 
-static void note_more(struct parties *p, size_t told)
+/* A sentence on a process, malloc'ed; NULL: there is nothing to say. */
+typedef char *sentence(const struct parties *p, size_t i, const struct usk_call_process *y);
+
+/* The first ones are told, the others counted. */
+static void note_each(struct parties *p, sentence *of)
 {
+	size_t n, told = 0;
+	const struct usk_call_process *y = usk_calls_processes(p->spans->calls, &n);
+	for (size_t i = 0; i < n; i++) {
+		char *text = of(p, i, &y[i]);
+		if (text && told++ < MOST_NOTES) {
+			usk_flow_note_log(p, text);
+		} else {
+			free(text);
+		}
+	}
 	if (told > MOST_NOTES) {
 		usk_flow_note_log(
 			p, usk_format("the same holds for %zu more processes", told - MOST_NOTES));
 	}
 }
 
-static void note_anchors(struct parties *p)
+static char *anchored(const struct parties *p, size_t i, const struct usk_call_process *y)
 {
 	const struct spans *x = p->spans;
-	size_t n, told = 0;
-	const struct usk_call_process *y = usk_calls_processes(x->calls, &n);
-	for (size_t i = 0; i < n; i++) {
-		if (y[i].anchored && told++ < MOST_NOTES) {
-			usk_flow_note_log(
-				p,
-				usk_format(
-					"%s counts each trace from a whole ms (%llu of %llu of its "
+	return y->anchored ? usk_format("%s counts each trace from a whole ms (%llu of %llu of its "
 					"entry spans begin with one): its stamps may be up to 1 ms "
 					"too early, which the bounds of %s allow for",
-					x->service.text[y[i].service],
-					(unsigned long long)y[i].at_ms,
-					(unsigned long long)y[i].entries,
-					p->party[x->process[i].party].name));
-		}
-	}
-	note_more(p, told);
+					x->service.text[y->service], (unsigned long long)y->at_ms,
+					(unsigned long long)y->entries,
+					p->party[x->process[i].party].name)
+			   : NULL;
 }
 
-static void note_coarse(struct parties *p)
+static char *coarse(const struct parties *p, size_t i, const struct usk_call_process *y)
 {
-	const struct spans *x = p->spans;
-	size_t n, told = 0;
-	const struct usk_call_process *y = usk_calls_processes(x->calls, &n);
-	for (size_t i = 0; i < n; i++) {
-		if (y[i].coarse && told++ < MOST_NOTES) {
-			usk_flow_note_log(
-				p, usk_format("%llu span%s of %s %s in whole ms, others are finer: "
-					      "their stamps may be up to 1 ms too early, which the "
-					      "bounds allow for",
-					      (unsigned long long)y[i].coarse,
-					      y[i].coarse == 1 ? "" : "s",
-					      x->service.text[y[i].service],
-					      y[i].coarse == 1 ? "is" : "are"));
-		}
-	}
-	note_more(p, told);
+	(void)i;
+	return y->coarse ? usk_format("%llu span%s of %s %s in whole ms, others are finer: "
+				      "their stamps may be up to 1 ms too early, which the "
+				      "bounds allow for",
+				      (unsigned long long)y->coarse, y->coarse == 1 ? "" : "s",
+				      p->spans->service.text[y->service],
+				      y->coarse == 1 ? "is" : "are")
+			 : NULL;
 }
 
 static char *class_name(const struct spans *x, const struct usk_call_class *k)
@@ -288,8 +284,8 @@ enum usk_status usk_spans_join(struct parties *p, struct usk_err *err)
 		status = usk_calls_messages(p->spans->calls, put, &x, err);
 	}
 	if (!status) {
-		note_anchors(p);
-		note_coarse(p);
+		note_each(p, anchored);
+		note_each(p, coarse);
 		note_split(p);
 		note_async(p);
 	}

@@ -366,7 +366,7 @@ static struct usk_span *span_for(struct usk_spans *s, const struct usk_span *ste
 	return &s->span[at];
 }
 
-void usk_course_hold_steps(const struct usk_course *w, struct usk_spans *s)
+size_t usk_course_hold_steps(const struct usk_course *w, struct usk_spans *s)
 {
 	struct usk_spans steps = usk_course_steps(w);
 	size_t *from = least_from(&steps), first = 0;
@@ -382,6 +382,7 @@ void usk_course_hold_steps(const struct usk_course *w, struct usk_spans *s)
 	usk_course_mark(s, &steps);
 	free(from);
 	free(steps.span);
+	return steps.n;
 }
 
 bool usk_course_slewed(const struct usk_course *w, struct usk_spans *s)

@@ -163,8 +163,9 @@ int64_t *usk_course_flights(const struct usk_course *w, struct usk_slope_range c
 /** The same of the skew limit alone: steps, beyond doubt; free() them. */
 struct usk_spans usk_course_steps(const struct usk_course *w);
 /** Brackets hold all of where the skew limit alone says that a step lies: who steps a clock slews
- * it, too, and one event is then no better explanation than two. Says which of them are steps. */
-void usk_course_hold_steps(const struct usk_course *w, struct usk_spans *s);
+ * it, too, and one event is then no better explanation than two. Says which of them are steps, and how many there are by
+ * that limit alone. */
+size_t usk_course_hold_steps(const struct usk_course *w, struct usk_spans *s);
 /** Says which of them meet one of the steps. */
 void usk_course_mark(struct usk_spans *s, const struct usk_spans *steps);
 /** Is one of them no step? Then a daemon slews the clock. Says which of them are. */

@@ -361,15 +361,13 @@ static bool too_many(size_t steps, size_t points)
 }
 
 /* Of steps beyond doubt, whether they are one or not: then nobody need ask where they were. */
-static bool in_vain(const struct usk_course *w)
+static bool in_vain(const struct usk_course *w, size_t steps)
 {
-	struct usk_spans steps = usk_course_steps(w);
 	size_t shown = 0;
-	free(steps.span);
 	for (size_t i = 0; i < w->n; i++) {
 		shown += !w->p[i].hidden;
 	}
-	return too_many(steps.n, shown);
+	return too_many(steps, shown);
 }
 
 /* Of brackets, of which a slew has two sides where something happened, and points that none of them is around. */
@@ -450,9 +448,10 @@ void usk_calm_of(const struct usk_part *p, const struct usk_calm_model *m,
 		s = disturbances(&w, known_a, known_b, wander, steered, out);
 		out->stepped_at_end = out->n_outliers <= m->at_ends;
 	}
+	size_t steps = 0;
 	if (s.n) {
 		certify(&w, &s, out);
-		usk_course_hold_steps(&w, &s);
+		steps = usk_course_hold_steps(&w, &s);
 	}
 	if (s.n || out->n_outliers || p->n_left_out) {
 		w.outlook = usk_course_outlook(&w, s.cone);
@@ -461,7 +460,7 @@ void usk_calm_of(const struct usk_part *p, const struct usk_calm_model *m,
 	usk_course_unite_slews(&w, &s);
 	out->n_brackets = s.n;
 	out->bracket = usk_alloc(s.n + 1, sizeof *out->bracket);
-	out->contradicted = s.n && in_vain(&w);
+	out->contradicted = in_vain(&w, steps);
 	struct shown all = { .s = &s, .in_vain = out->contradicted };
 	if (s.n) {
 		all.reach = usk_course_reach(&w, &s);

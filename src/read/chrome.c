@@ -251,9 +251,9 @@ static enum usk_status collectives(struct usk_trace *t, struct usk_collective *o
 /* Kineto has much before its events, but its schema first of all. */
 static bool sniff(const uint8_t *d, size_t n)
 {
-	return (usk_span_opens(d, n, "{\"") && usk_span_has(d, n, "\"traceEvents\"")) ||
+	return (usk_span_opens(d, n, "{\"") && usk_has_text(d, n, "\"traceEvents\"")) ||
 	       usk_span_opens(d, n, "{\"schemaVersion\"") ||
-	       (usk_span_opens(d, n, "[{") && usk_span_has(d, n, "\"ph\""));
+	       (usk_span_opens(d, n, "[{") && usk_has_text(d, n, "\"ph\""));
 }
 
 static const struct usk_span_form form = {

@@ -255,6 +255,8 @@ const struct reader *usk_reader_of_folders(void);
 /** The one that reads what begins so; NULL if none does. */
 const struct reader *usk_reader_of(const uint8_t *data, size_t n);
 bool usk_sniff_trace(const uint8_t *data, size_t n);
+/** Does this text stand anywhere in d[n]? */
+bool usk_has_text(const uint8_t *d, size_t n, const char *text);
 /** Is this the anchor file of an OTF2 trace? Its other files begin otherwise. */
 bool usk_is_otf2(const uint8_t *data, size_t n);
 bool usk_is_tracecmd(const uint8_t *data, size_t n);

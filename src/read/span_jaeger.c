@@ -152,8 +152,8 @@ static void end(struct span_reader *r, uint8_t object)
 static bool sniff(const uint8_t *d, size_t n)
 {
 	return (usk_span_opens(d, n, "{") || usk_span_opens(d, n, "[")) &&
-	       usk_span_has(d, n, "\"traceID\"") &&
-	       (usk_span_has(d, n, "\"spans\"") || usk_span_has(d, n, "\"operationName\""));
+	       usk_has_text(d, n, "\"traceID\"") &&
+	       (usk_has_text(d, n, "\"spans\"") || usk_has_text(d, n, "\"operationName\""));
 }
 
 /* Are they spans alone? Those of a trace stand behind its key for them. */
@@ -162,8 +162,8 @@ static bool alone(const uint8_t *d, size_t n)
 	static const char key[] = "\"spanID\"";
 	const uint8_t *id = memmem(d, n, key, sizeof key - 1);
 	size_t before = id ? (size_t)(id - d) : 0;
-	return id && !usk_span_has(d, before, "\"spans\"") &&
-	       !usk_span_has(d, before, "\"_source\"");
+	return id && !usk_has_text(d, before, "\"spans\"") &&
+	       !usk_has_text(d, before, "\"_source\"");
 }
 
 static enum usk_status start(struct usk_trace *t, struct usk_err *err)

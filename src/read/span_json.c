@@ -374,8 +374,3 @@ bool usk_span_opens(const uint8_t *d, size_t n, const char *with)
 	}
 	return true;
 }
-
-bool usk_span_has(const uint8_t *d, size_t n, const char *key)
-{
-	return memmem(d, n, key, strlen(key)) != NULL;
-}

@@ -13,7 +13,5 @@ void usk_span_json_stop(struct usk_trace *t);
 
 /** Does d[n] begin so, blanks between aside? */
 bool usk_span_opens(const uint8_t *d, size_t n, const char *with);
-/** Is this key, in its quotes, in it? */
-bool usk_span_has(const uint8_t *d, size_t n, const char *key);
 
 #endif

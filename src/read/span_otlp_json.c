@@ -13,7 +13,7 @@
 static bool sniff(const uint8_t *d, size_t n)
 {
 	return (usk_span_opens(d, n, "{") || usk_span_opens(d, n, "[")) &&
-	       (usk_span_has(d, n, "\"resourceSpans\"") || usk_span_has(d, n, "\"batches\""));
+	       (usk_has_text(d, n, "\"resourceSpans\"") || usk_has_text(d, n, "\"batches\""));
 }
 
 static enum usk_status start(struct usk_trace *t, struct usk_err *err)

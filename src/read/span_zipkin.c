@@ -57,9 +57,9 @@ static void end(struct span_reader *r, uint8_t object)
 static bool sniff(const uint8_t *d, size_t n)
 {
 	const bool array = usk_span_opens(d, n, "[{") || usk_span_opens(d, n, "[[{");
-	return (array || usk_span_opens(d, n, "{")) && usk_span_has(d, n, "\"traceId\"") &&
-	       (usk_span_has(d, n, "\"localEndpoint\"") ||
-		(array && usk_span_has(d, n, "\"timestamp\""))) &&
+	return (array || usk_span_opens(d, n, "{")) && usk_has_text(d, n, "\"traceId\"") &&
+	       (usk_has_text(d, n, "\"localEndpoint\"") ||
+		(array && usk_has_text(d, n, "\"timestamp\""))) &&
 	       !usk_zipkin_v1_sniff(d, n);
 }
 

@@ -62,23 +62,23 @@ bool usk_is_tracecmd(const uint8_t *d, size_t n)
 	return n >= sizeof magic - 1 && !memcmp(d, magic, sizeof magic - 1);
 }
 
-static bool has(const uint8_t *d, size_t n, const char *key)
+bool usk_has_text(const uint8_t *d, size_t n, const char *text)
 {
-	return memmem(d, n, key, strlen(key)) != NULL;
+	return memmem(d, n, text, strlen(text)) != NULL;
 }
 
 /* Lines of NCCL's Inspector plugin: doc/collectives.md says what they lack. */
 static bool is_inspector(const uint8_t *d, size_t n)
 {
-	return n && *d == '{' && has(d, n, "\"inspector_output_format_version\"");
+	return n && *d == '{' && usk_has_text(d, n, "\"inspector_output_format_version\"");
 }
 
 /* Endpoints stand at its annotations, v2's at the span. */
 bool usk_zipkin_v1_sniff(const uint8_t *d, size_t n)
 {
-	return n && (*d == '[' || *d == '{') && has(d, n, "\"traceId\"") &&
-	       has(d, n, "\"annotations\"") && has(d, n, "\"endpoint\"") &&
-	       !has(d, n, "\"localEndpoint\"");
+	return n && (*d == '[' || *d == '{') && usk_has_text(d, n, "\"traceId\"") &&
+	       usk_has_text(d, n, "\"annotations\"") && usk_has_text(d, n, "\"endpoint\"") &&
+	       !usk_has_text(d, n, "\"localEndpoint\"");
 }
 
 /* What is known and no reader takes. */
