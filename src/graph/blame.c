@@ -87,10 +87,7 @@ static void order_seen(struct usk_work *w)
 	free(which);
 }
 
-/* The next one that may overlap s, from *at on, which is w->n_by_begin at first; NULL: there is no
- * more. */
-static const struct usk_seen *next_near(const struct usk_work *w, const struct usk_seen *s,
-					size_t *at)
+const struct usk_seen *usk_seen_near(const struct usk_work *w, const struct usk_seen *s, size_t *at)
 {
 	if (*at == w->n_by_begin) {
 		USK_FIRST(*at, 0, w->n_by_begin, w->seen[w->by_begin[*at].seen].from > s->to);
@@ -164,7 +161,7 @@ static bool cleared(const struct usk_work *w, const struct usk_seen *s, uint32_t
 		    (r.least_ns != USK_NONE && size[1] < r.least_ns)) {
 			const struct usk_seen *t;
 			bool shown = false;
-			for (size_t at = w->n_by_begin; !shown && (t = next_near(w, s, &at));) {
+			for (size_t at = w->n_by_begin; !shown && (t = usk_seen_near(w, s, &at));) {
 				shown = t->pair == i && overlap(t, s);
 			}
 			if (!shown) {
@@ -231,7 +228,7 @@ static bool supported(const struct usk_work *w, size_t i, uint32_t k, const stru
 {
 	const struct usk_seen *s = &w->seen[i], *t;
 	bool any = false;
-	for (size_t at = w->n_by_begin; !any && (t = next_near(w, s, &at));) {
+	for (size_t at = w->n_by_begin; !any && (t = usk_seen_near(w, s, &at));) {
 		any = t != s && usk_seen_has(t, k) && !usk_seen_has(t, s->a == k ? s->b : s->a) &&
 		      alike(w, s, t, k) && !(theirs && theirs[t - w->seen].by[t->a == k]);
 	}
@@ -277,7 +274,7 @@ static void blame(struct usk_work *w)
 	for (size_t i = 0; i < w->p->n_pairs; i++) {
 		usk_calm_course_free(&w->course[i]);
 	}
-	USK_FREE(w->course, w->by_begin, shared);
+	USK_FREE(w->course, shared);
 }
 
 static uint8_t by_order(unsigned pace)
@@ -346,6 +343,8 @@ void usk_blame(struct usk_work *w)
 	usk_bound_by_order(w);
 	size_folds(w);
 	blame(w);
+	usk_break_alike(w);
 	usk_break_by_reference(w);
+	USK_FREE(w->by_begin);
 	usk_build_cells(w);
 }

@@ -34,36 +34,41 @@ static void unfold(const struct usk_work *w, uint32_t k, uint32_t *first, uint32
 	}
 }
 
+void usk_break_between(struct usk_work *w, usk_i128 from, usk_i128 to, int64_t far,
+		       struct usk_break b)
+{
+	const uint32_t k = b.clock;
+	if (k == w->reference || w->first[k] == w->first[k + 1]) {
+		return;
+	}
+	uint32_t first = w->first[k], last = w->first[k + 1] - 1;
+	/* What nothing says of a stamp that may have been shown twice, its neighbours do. */
+	for (uint32_t e = first; e <= last && (w->hi[e] < from || w->hi[e] >= USK_INF); e++) {
+		first = w->hi[e] < USK_INF ? e : first;
+	}
+	for (uint32_t e = last + 1; e-- > first && (w->lo[e] > to || w->lo[e] <= -USK_INF);) {
+		last = w->lo[e] > -USK_INF ? e : last;
+	}
+	unfold(w, k, &first, &last);
+	if (w->hi[first] >= from && w->hi[first] < USK_INF && from > -USK_INF) {
+		move_out(w, k, false, w->hi[first] - from, far);
+	}
+	if (w->lo[last] <= to && w->lo[last] > -USK_INF && to < USK_INF) {
+		move_out(w, k, true, to - w->lo[last], far);
+	}
+	b.from_ns = w->x[first];
+	b.to_ns = w->x[last];
+	usk_break_add(w, b);
+}
+
 /* Where the reference may have been set, by up to `far`, all other clocks jump against it. */
 void usk_break_everyone(struct usk_work *w, uint32_t except, usk_i128 from, usk_i128 to,
 			int64_t far, struct usk_break b)
 {
-	for (uint32_t k = 0; k < w->n_clocks; k++) {
-		if (k == except || k == w->reference || w->first[k] == w->first[k + 1]) {
-			continue;
+	for (b.clock = 0; b.clock < w->n_clocks; b.clock++) {
+		if (b.clock != except) {
+			usk_break_between(w, from, to, far, b);
 		}
-		uint32_t first = w->first[k], last = w->first[k + 1] - 1;
-		/* What nothing says of a stamp that may have been shown twice, its neighbours do.
-		 */
-		for (uint32_t e = first; e <= last && (w->hi[e] < from || w->hi[e] >= USK_INF);
-		     e++) {
-			first = w->hi[e] < USK_INF ? e : first;
-		}
-		for (uint32_t e = last + 1;
-		     e-- > first && (w->lo[e] > to || w->lo[e] <= -USK_INF);) {
-			last = w->lo[e] > -USK_INF ? e : last;
-		}
-		unfold(w, k, &first, &last);
-		if (w->hi[first] >= from && w->hi[first] < USK_INF) {
-			move_out(w, k, false, w->hi[first] - from, far);
-		}
-		if (w->lo[last] <= to && w->lo[last] > -USK_INF) {
-			move_out(w, k, true, to - w->lo[last], far);
-		}
-		b.clock = k;
-		b.from_ns = w->x[first];
-		b.to_ns = w->x[last];
-		usk_break_add(w, b);
 	}
 }
 

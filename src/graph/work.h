@@ -396,6 +396,10 @@ int usk_may_wander(const struct usk_work *w, const struct usk_graph_pair *p);
 void usk_break_add(struct usk_work *w, struct usk_break b);
 /** The break of a bracket, by its number, of a clock whose T rose in it or fell. */
 struct usk_break usk_break_of(const struct usk_bracket *x, bool rises, uint32_t number);
+/** The next one that may overlap s, from *at on, which is w->n_by_begin at first, of those that blame placed; NULL:
+ * there is no more. */
+const struct usk_seen *usk_seen_near(const struct usk_work *w, const struct usk_seen *s,
+				     size_t *at);
 /** By so much a clock may have been set in a bracket, either way. */
 int64_t usk_bracket_farthest(const struct usk_bracket *b);
 /** By so much stamps of a or b may fall in it, as those of before and behind are mixed. */
@@ -410,9 +414,19 @@ bool usk_seen_sets_back(const struct usk_work *w, const struct usk_seen *s);
 /** Bounds by order alone: no message is received before it is sent, and no clock's time falls. */
 void usk_bound_by_order(struct usk_work *w);
 
+/* ---- alike.c ------------------------------------------------------------------------------------
+ */
+
+/** Breaks of clocks that may have been set together with one that a pair shows, once brackets are placed. */
+void usk_break_alike(struct usk_work *w);
+
 /* ---- reference.c --------------------------------------------------------------------------------
  */
 
+/** A break of b.clock, if it was set, by up to far, between two times of the reference, ±USK_INF: unknown. Bounds by order
+ * alone say where. */
+void usk_break_between(struct usk_work *w, usk_i128 from, usk_i128 to, int64_t far,
+		       struct usk_break b);
 /** Breaks of all clocks but `except` and the reference, where this may have been set by up to far
  * between two of its times. */
 void usk_break_everyone(struct usk_work *w, uint32_t except, usk_i128 from, usk_i128 to,

@@ -14,6 +14,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'sim'))
 
+import alike
 import altered
 import both
 import collectives
@@ -136,6 +137,11 @@ def of_steep(seed, _):
 	"""Few messages of clocks whose rates may be very far apart: cones are steep, and what is rounded counts."""
 	clocks, spans, least = tiny.write(random.Random(f'steep {seed}'), 't.csv')
 	return Input(['t.csv'], ['--max-skew-ppm', ['100000', '20000', '99999'][seed % 3]], clocks, spans, least=least, asked=['proof'])
+
+
+def of_alike(seed, _):
+	alike.make(random.Random(f'alike {seed}'))
+	return table('messages.csv', {})
 
 
 def of_slewed(seed, _):
@@ -669,6 +675,7 @@ INPUTS = {
 	'far': (of_far, []),
 	'looped': (of_looped, []),
 	'steep': (of_steep, []),
+	'alike': (of_alike, []),
 	'slewed': (of_slewed, []),
 	'twice': (of_twice, []),
 	'misstated': (of_misstated, []),
