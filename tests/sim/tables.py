@@ -45,9 +45,9 @@ def is_named(answer, message):
 	return any((o['sender'], o['receiver'], o['sent_ns'], o['received_ns']) == message for o in found)
 
 
-def judged(unskew, draw, order, delay_ns, wrong=()):
+def judged(unskew, draw, order, delay_ns, wrong=(), often_asked=0.3):
 	"""How many bands hold the truth, how many do not and are excused, and the clocks of the answer. Nobody knows of a message that is wrong
-	and no outlier."""
+	and no outlier. So often one of the clocks that were set is to be the reference."""
 	with open('in/messages.csv', encoding='utf-8') as f:
 		head, *rows = f.read().splitlines()
 	ORDERS[order](draw, rows)
@@ -55,7 +55,7 @@ def judged(unskew, draw, order, delay_ns, wrong=()):
 		f.write('\n'.join([head, *rows, '']))
 	with open('in/truth.json', encoding='utf-8') as f:
 		stepped = [step['clock'] for step in json.load(f)['jumps']]
-	asked = ['-r', draw.choice(stepped)] if stepped and draw.random() < 0.3 else []
+	asked = ['-r', draw.choice(stepped)] if stepped and draw.random() < often_asked else []
 	r = run(unskew, 'sync', 'in/messages.csv', '--truth', 'in/truth.json', '-o', 'clocks.json', *asked)
 	if r.returncode not in (0, 3):
 		raise AssertionError(f'sync: {r.stderr.strip()}')
