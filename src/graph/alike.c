@@ -12,15 +12,20 @@
 
 #include <stdlib.h>
 
+/* What a pair says of two clocks while something happened: that both were set or none was; nothing; or that one was set,
+ * the other one not. */
+enum tie { TIED, UNSURE, CLOSED };
+
 /* The tied pairs of clock k are pair[first[k]] to pair[first[k + 1]]. */
 struct ways {
 	const struct usk_work *w;
 	uint32_t *pair;
 	size_t *first;
-	/* By pair and by clock, the number of the question that they were closed for, or reached by. */
-	uint32_t *closed, *reached, question;
-	bool *home;	 /* by clock: pairs that show no step ever tie it to the reference */
-	uint32_t *clock; /* those that were reached */
+	enum tie *tie;	   /* by pair */
+	uint32_t *changed; /* those that are not TIED */
+	size_t n_changed;
+	enum state { UNKNOWN, SET, STILL } * state; /* by clock */
+	uint32_t *clock;			    /* those that are not UNKNOWN */
 	size_t n;
 };
 
@@ -36,9 +41,9 @@ static struct ways ways_of(const struct usk_work *w)
 	struct ways x = { .w = w,
 			  .pair = usk_alloc(2 * p->n_pairs + 1, sizeof *x.pair),
 			  .first = usk_alloc(w->n_clocks + 2, sizeof *x.first),
-			  .closed = usk_alloc(p->n_pairs + 1, sizeof *x.closed),
-			  .reached = usk_alloc(w->n_clocks + 1, sizeof *x.reached),
-			  .home = usk_alloc(w->n_clocks + 1, sizeof *x.home),
+			  .tie = usk_alloc(p->n_pairs + 1, sizeof *x.tie),
+			  .changed = usk_alloc(p->n_pairs + 1, sizeof *x.changed),
+			  .state = usk_alloc(w->n_clocks + 1, sizeof *x.state),
 			  .clock = usk_alloc(w->n_clocks + 1, sizeof *x.clock) };
 	for (size_t i = 0; i < p->n_pairs; i++) {
 		x.first[p->pair[i].a + 2] += w->tied[i];
@@ -58,84 +63,116 @@ static struct ways ways_of(const struct usk_work *w)
 
 static void ways_free(struct ways *x)
 {
-	USK_FREE(x->pair, x->first, x->closed, x->reached, x->home, x->clock);
+	USK_FREE(x->pair, x->first, x->tie, x->changed, x->state, x->clock);
+}
+
+static void say(struct ways *x, uint32_t pair, enum tie t)
+{
+	if (x->tie[pair] == TIED && t != TIED) {
+		x->changed[x->n_changed++] = pair;
+	}
+	x->tie[pair] = x->tie[pair] < t ? t : x->tie[pair];
+}
+
+static void forget(struct ways *x)
+{
+	for (size_t i = 0; i < x->n_changed; i++) {
+		x->tie[x->changed[i]] = TIED;
+	}
+	for (size_t i = 0; i < x->n; i++) {
+		x->state[x->clock[i]] = UNKNOWN;
+	}
+	x->n_changed = x->n = 0;
 }
 
 static void reach(struct ways *x, uint32_t k)
 {
-	if (x->reached[k] != x->question) {
-		x->reached[k] = x->question;
+	if (x->state[k] == UNKNOWN) {
+		x->state[k] = SET;
 		x->clock[x->n++] = k;
 	}
 }
 
-/* Clocks that pairs which are not closed tie to one, itself first. false: the reference is one of them. */
-static bool reach_from(struct ways *x, uint32_t from)
+/* Clocks from the begin-th that was reached on, and all that are tied to these, were SET, unless one of them was STILL, as
+ * the reference is. */
+static void take_tied(struct ways *x, size_t begin)
 {
-	x->n = 0;
-	reach(x, from);
-	for (size_t i = 0; i < x->n; i++) {
+	bool still = false;
+	for (size_t i = begin; i < x->n && !still; i++) {
 		const uint32_t k = x->clock[i];
-		if (x->home[k]) {
-			return false;
-		}
-		for (size_t n = x->first[k]; n < x->first[k + 1]; n++) {
-			if (x->closed[x->pair[n]] != x->question) {
-				reach(x, other_end(x, x->pair[n], k));
+		still = k == x->w->reference;
+		for (size_t n = x->first[k]; n < x->first[k + 1] && !still; n++) {
+			const uint32_t other = other_end(x, x->pair[n], k);
+			if (x->tie[x->pair[n]] == TIED) {
+				still = x->state[other] == STILL;
+				reach(x, other);
 			}
 		}
 	}
-	return true;
+	for (size_t i = begin; i < x->n && still; i++) {
+		x->state[x->clock[i]] = STILL;
+	}
 }
 
-static void find_home(struct ways *x)
+/* Those that may have been set with one are SET, itself first. */
+static void take_from(struct ways *x, uint32_t from)
 {
-	const struct usk_work *w = x->w;
-	x->question++;
-	for (size_t i = 0; i < w->n_by_begin; i++) {
-		const struct usk_seen *s = &w->seen[w->by_begin[i].seen];
-		x->closed[s->pair] = s->at.step ? x->question : x->closed[s->pair];
-	}
-	reach_from(x, w->reference);
+	reach(x, from);
+	take_tied(x, 0);
 	for (size_t i = 0; i < x->n; i++) {
-		x->home[x->clock[i]] = true;
+		const uint32_t k = x->clock[i];
+		for (size_t n = x->first[k]; n < x->first[k + 1] && x->state[k] == SET; n++) {
+			const size_t begin = x->n;
+			if (x->tie[x->pair[n]] == UNSURE) {
+				reach(x, other_end(x, x->pair[n], k));
+				take_tied(x, begin);
+			}
+		}
 	}
 }
 
-/* Closes pairs that show a step meanwhile, as of their clocks one was set and one was not. Of two that are slewed neither
- * alike nor together that is not so: their pair shows what differs. */
-static void close_ways(struct ways *x, const struct usk_seen *s)
+/*
+ * A pair that shows a step within the time of one says that of its clocks one was set and one was not; if it need not be of
+ * that time, or if both are slews, which need not have been at one rate, it says nothing. Nor does a pair of clock k
+ * that is too wide to show it.
+ */
+static void ask_pairs(struct ways *x, const struct usk_seen *s, uint32_t k)
 {
 	const struct usk_work *w = x->w;
 	const struct usk_seen *t;
-	x->question++;
+	for (size_t n = x->first[k]; n < x->first[k + 1] && usk_seen_sized(s); n++) {
+		const uint32_t pair = x->pair[n];
+		say(x, pair, usk_seen_denied(w, s, k, pair) ? TIED : UNSURE);
+	}
 	for (size_t at = w->n_by_begin; (t = usk_seen_near(w, s, &at));) {
-		x->closed[t->pair] = t->at.step ? x->question : x->closed[t->pair];
+		const bool within = s->from <= t->from && t->to <= s->to;
+		say(x, t->pair, !t->at.step ? TIED : within ? CLOSED : UNSURE);
 	}
-	for (size_t at = w->n_by_begin; s->at.several && (t = usk_seen_near(w, s, &at));) {
-		x->closed[t->pair] = t->at.several ? 0 : x->closed[t->pair];
+	for (size_t at = w->n_by_begin; s->at.slew && (t = usk_seen_near(w, s, &at));) {
+		x->tie[t->pair] = t->at.slew ? UNSURE : x->tie[t->pair];
 	}
-	x->closed[s->pair] = x->question;
+	say(x, s->pair, CLOSED);
 }
 
 void usk_break_alike(struct usk_work *w)
 {
 	struct ways x = ways_of(w);
-	find_home(&x);
 	for (uint32_t i = 0; i < w->n_seen; i++) {
 		const struct usk_seen s = w->seen[i];
 		const uint32_t side[] = { s.a, s.b };
 		for (int of = 0; of < 2 && s.at.step && !s.at.doubted; of++) {
-			close_ways(&x, &s);
-			if (s.excluded[of] || !reach_from(&x, side[of])) {
-				continue;
-			}
+			ask_pairs(&x, &s, side[of]);
+			take_from(&x, side[of]);
 			struct usk_break b =
 				usk_break_of(&s.at, usk_seen_rises_for(&s, side[of]), i);
 			for (size_t k = 1; k < x.n; k++) {
 				b.clock = x.clock[k];
-				usk_break_between(w, s.from, s.to, usk_bracket_farthest(&s.at), b);
+				if (x.state[b.clock] == SET) {
+					usk_break_between(w, s.from, s.to,
+							  usk_bracket_farthest(&s.at), b);
+				}
 			}
+			forget(&x);
 		}
 	}
 	ways_free(&x);

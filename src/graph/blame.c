@@ -143,22 +143,24 @@ static bool is_other(const struct usk_work *w, const struct usk_seen *s, uint32_
 	return w->tied[i] && i != s->pair && (p->a == k || p->b == k);
 }
 
-static bool sized(const struct usk_seen *s)
+bool usk_seen_sized(const struct usk_seen *s)
 {
 	return s->at.least_ns != USK_NONE && s->at.most_ns != USK_NONE;
+}
+
+bool usk_seen_denied(const struct usk_work *w, const struct usk_seen *s, uint32_t k, size_t i)
+{
+	int64_t size[2];
+	const struct usk_rise r = other_says(w, s, k, i, size);
+	return (r.most_ns != USK_NONE && size[0] > r.most_ns) ||
+	       (r.least_ns != USK_NONE && size[1] < r.least_ns);
 }
 
 /* Would another pair of the clock have shown it, and does not? */
 static bool cleared(const struct usk_work *w, const struct usk_seen *s, uint32_t k)
 {
-	for (size_t i = 0; i < w->p->n_pairs && sized(s); i++) {
-		int64_t size[2];
-		if (!is_other(w, s, k, i)) {
-			continue;
-		}
-		struct usk_rise r = other_says(w, s, k, i, size);
-		if ((r.most_ns != USK_NONE && size[0] > r.most_ns) ||
-		    (r.least_ns != USK_NONE && size[1] < r.least_ns)) {
+	for (size_t i = 0; i < w->p->n_pairs && usk_seen_sized(s); i++) {
+		if (is_other(w, s, k, i) && usk_seen_denied(w, s, k, i)) {
 			const struct usk_seen *t;
 			bool shown = false;
 			for (size_t at = w->n_by_begin; !shown && (t = usk_seen_near(w, s, &at));) {
@@ -181,7 +183,7 @@ static bool cleared(const struct usk_work *w, const struct usk_seen *s, uint32_t
 static int likely(const struct usk_work *w, const struct usk_seen *s, uint32_t k)
 {
 	int votes = 0;
-	for (size_t i = 0; i < w->p->n_pairs && sized(s); i++) {
+	for (size_t i = 0; i < w->p->n_pairs && usk_seen_sized(s); i++) {
 		int64_t size[2];
 		if (!is_other(w, s, k, i)) {
 			continue;
@@ -213,7 +215,7 @@ static bool alike(const struct usk_work *w, const struct usk_seen *s, const stru
 	bool same = (s->b == k) == (t->b == k);
 	usk_i128 least = same ? t->at.least_ns : -(usk_i128)t->at.most_ns;
 	usk_i128 most = same ? t->at.most_ns : -(usk_i128)t->at.least_ns;
-	return placed(s) && placed(t) && overlap(s, t) && sized(s) && sized(t) &&
+	return placed(s) && placed(t) && overlap(s, t) && usk_seen_sized(s) && usk_seen_sized(t) &&
 	       least <= s->at.most_ns + more && s->at.least_ns - more <= most;
 }
 
@@ -271,10 +273,15 @@ static void blame(struct usk_work *w)
 					     : more >= 0;
 		}
 	}
+	free(shared);
+}
+
+static void forget(struct usk_work *w)
+{
 	for (size_t i = 0; i < w->p->n_pairs; i++) {
 		usk_calm_course_free(&w->course[i]);
 	}
-	USK_FREE(w->course, shared);
+	USK_FREE(w->course, w->by_begin);
 }
 
 static uint8_t by_order(unsigned pace)
@@ -345,6 +352,6 @@ void usk_blame(struct usk_work *w)
 	blame(w);
 	usk_break_alike(w);
 	usk_break_by_reference(w);
-	USK_FREE(w->by_begin);
+	forget(w);
 	usk_build_cells(w);
 }

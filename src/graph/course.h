@@ -49,17 +49,15 @@ struct usk_offsets {
 /* By number of point: the last that is surely before, the first that is surely behind. */
 struct usk_span {
 	size_t from, to;
-	size_t first, last; /* those that show it, between these */
 	bool rises;
-	bool step;    /* no clock within the skew limit explains it: usk_course_slewed() says so */
-	bool slew;    /* but a clock that is slewed as fast as clocks are does */
-	bool several; /* of these, which may be one slew */
+	bool step; /* no clock within the skew limit explains it: usk_course_slewed() says so */
+	bool slew; /* several of these, which may be one slew */
 	int64_t at_once_ns; /* then the most that one of them was by; 0: unknown */
 };
 
 struct usk_spans {
 	struct usk_span *span;
-	size_t n, n_slews; /* so many of them are several, which have a begin and an end */
+	size_t n, n_slews;	     /* so many of them are slews, which have a begin and an end */
 	struct usk_slope_range cone; /* of the slopes outside */
 };
 
@@ -182,8 +180,7 @@ void usk_course_bracket(const struct usk_course *w, const struct usk_span *s,
 /* ---- slews.c ------------------------------------------------------------------------------------
  */
 
-/** Steps between which nothing tells that the skew limit held become one, where one slew may have been all of them; all that
- * may have been slews reach as far as these may have gone on.
+/** Steps between which nothing tells that the skew limit held become one, where one slew may have been all of them.
  * w->outlook, by their cone, is needed. O(n log n). */
 void usk_course_unite_slews(const struct usk_course *w, struct usk_spans *s);
 

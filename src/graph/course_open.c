@@ -462,6 +462,8 @@ void usk_course_bracket(const struct usk_course *w, const struct usk_span *s, st
 	widen(w, s, &from, &to);
 	*b = (struct usk_bracket){ .b0_ns = w->part->frame.local_ns + w->p[from].x,
 				   .b1_ns = w->part->frame.local_ns + w->p[to].x,
+				   .from_ns = w->part->frame.local_ns + w->p[s->from].x,
+				   .to_ns = w->part->frame.local_ns + w->p[s->to].x,
 				   .a0_ns = INT64_MAX,
 				   .a1_ns = INT64_MIN,
 				   .rises = s->rises,

@@ -214,8 +214,6 @@ static struct usk_bracket bracket_of(const struct usk_course *w, const struct sh
 	const struct usk_span *s = &x->s->span[k];
 	struct usk_bracket b;
 	usk_course_bracket(w, s, &b);
-	b.from_ns = w->part->frame.local_ns + w->p[s->first].x;
-	b.to_ns = w->part->frame.local_ns + w->p[s->last].x;
 	struct usk_rise size = usk_course_rise(w, c, s);
 	b.step = s->step;
 	if (s->step && !s->rises && !x->in_vain) {
@@ -239,8 +237,8 @@ static struct usk_bracket bracket_of(const struct usk_course *w, const struct sh
 	}
 	b.least_ns = size.least_ns;
 	b.most_ns = size.most_ns;
-	b.several = s->several;
-	b.at_once_ns = s->several ? s->at_once_ns : 0;
+	b.slew = s->slew;
+	b.at_once_ns = s->slew ? s->at_once_ns : 0;
 	return b;
 }
 
@@ -289,7 +287,7 @@ static void swallow(struct usk_bracket *all, const struct usk_bracket *b)
 {
 	const int64_t most[] = { most_at_once(all), most_at_once(b) };
 	const bool known = most[0] != USK_NONE && most[1] != USK_NONE;
-	all->several = all->several || b->several;
+	all->slew = all->slew || b->slew;
 	all->both = all->both || b->both || b->rises != all->rises;
 	all->b0_ns = b->b0_ns < all->b0_ns ? b->b0_ns : all->b0_ns;
 	all->b1_ns = b->b1_ns > all->b1_ns ? b->b1_ns : all->b1_ns;
@@ -299,7 +297,7 @@ static void swallow(struct usk_bracket *all, const struct usk_bracket *b)
 	all->to_ns = b->to_ns > all->to_ns ? b->to_ns : all->to_ns;
 	all->flight_ns = b->flight_ns > all->flight_ns ? b->flight_ns : all->flight_ns;
 	all->least_ns = all->most_ns = USK_NONE;
-	all->at_once_ns = !all->several || !known ? 0 : most[0] > most[1] ? most[0] : most[1];
+	all->at_once_ns = !all->slew || !known ? 0 : most[0] > most[1] ? most[0] : most[1];
 }
 
 /* How far from a bracket stamps of b may be of its other side, as b was set back in it. */

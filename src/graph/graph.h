@@ -161,7 +161,7 @@ struct usk_bracket {
 	bool doubted;		   /* outliers say so: they are wrong, or the clock was set */
 	bool both;		   /* there and back again */
 	bool falls;		   /* what a shows, in the order of b's stamps */
-	bool several;		   /* steps, which may have been one slew */
+	bool slew;		   /* several steps, which may have been one slew */
 	int64_t least_ns, most_ns; /* by so much, for a step; USK_NONE: unknown */
 	int64_t at_once_ns;	   /* then the most that one of them was by; 0: unknown */
 	int64_t flight_ns; /* who was under way meanwhile was so for no longer, if a was set back */

@@ -3,10 +3,10 @@
  * slews.c - steps of a pair that may be one slew
  *
  * In    where a pair shows that the skew limit does not hold, its points
- * Out   the same, those that one slew may have led through as one, and as long as such a slew may have lasted
+ * Out   the same, those that one slew may have led through as one
  * Why   a daemon may slew a clock faster than the skew limit (chrony by up to 8 %). Each time that this is more
  *       than delays hide a step explains it, but between these steps the clock did not keep to the limit either
- * Not   a slew within the skew limit
+ * Not   a slew of which one step explains all
  */
 #include "graph/course.h"
 
@@ -71,24 +71,20 @@ static int64_t rate_of(const struct usk_course *w, const struct usk_spans *s, si
 	return (int64_t)(d > 0 ? usk_clamp(by * USK_E12 / d, w->skew_e12, most) : w->skew_e12);
 }
 
-/*
- * A slew may have begun as early, and lasted as long, as nothing tells that its rate was less. Where one step explains all
- * that rate is not known; but messages of both directions leave little room for any, and where none come nothing is known of
- * the clock anyway. Where something else happened before anything tells, nobody knows where the one ended and the other
- * began: both stay what points show.
- */
-static size_t reach_out(const struct usk_course *w, const struct usk_spans *s, size_t k,
-			int64_t rate_e12, bool back)
+/* A slew may have begun as early, and lasted as long, as nothing tells that its rate was less. Where something else happened
+ * before anything does, nobody knows where the one ended and the other began: both stay what points show. */
+static void reach_out(const struct usk_course *w, const struct usk_spans *s, size_t k)
 {
-	const struct usk_span *x = &s->span[k];
-	const bool last = back ? !k : k + 1 == s->n;
-	const size_t at = back ? x->from : x->to;
-	const size_t other = last ? (back ? 0 : w->n - 1) : back ? x[-1].to : x[1].from;
-	const size_t end = (other < at) == back ? other : at;
-	bool open;
-	const size_t to = unheld(w, rate_e12, at, end, x->rises, &open);
-	const bool stays = last ? open && !x->several : open || to == end;
-	return stays ? at : to;
+	struct usk_span *x = &s->span[k];
+	const size_t first = k ? s->span[k - 1].to : 0;
+	const size_t last = k + 1 < s->n ? s->span[k + 1].from : w->n - 1;
+	const int64_t rate = rate_of(w, s, k);
+	bool open[2];
+	const size_t from =
+		unheld(w, rate, x->from, first < x->from ? first : x->from, x->rises, &open[0]);
+	const size_t to = unheld(w, rate, x->to, last > x->to ? last : x->to, x->rises, &open[1]);
+	x->from = open[0] && k ? x->from : from;
+	x->to = open[1] && k + 1 < s->n ? x->to : to;
 }
 
 /* By how much a clock was set in it at most, if it was; 0: unknown. */
@@ -108,17 +104,15 @@ static void swallow(struct usk_span *all, const struct usk_span *x)
 	const bool known = all->at_once_ns && x->at_once_ns;
 	all->to = x->to > all->to ? x->to : all->to;
 	all->from = x->from < all->from ? x->from : all->from;
-	all->last = x->last > all->last ? x->last : all->last;
-	all->first = x->first < all->first ? x->first : all->first;
 	all->at_once_ns = !known			    ? 0
 			  : x->at_once_ns > all->at_once_ns ? x->at_once_ns
 							    : all->at_once_ns;
-	all->several = true;
+	all->slew = true;
 }
 
 void usk_course_unite_slews(const struct usk_course *w, struct usk_spans *s)
 {
-	if (!s->n) {
+	if (s->n < 2) {
 		return;
 	}
 	struct usk_spans certain = steps_for_certain(w, s);
@@ -127,10 +121,7 @@ void usk_course_unite_slews(const struct usk_course *w, struct usk_spans *s)
 	for (size_t k = 0; k < s->n; k++) {
 		struct usk_span x = s->span[k];
 		size_t *of = &last[x.rises];
-		x.slew = x.step && !certain.span[k].step;
-		bool one = *of != SIZE_MAX && x.slew;
-		x.first = x.from;
-		x.last = x.to;
+		bool one = *of != SIZE_MAX && x.step && !certain.span[k].step;
 		x.at_once_ns = most_of(w, s, k);
 		if (one && s->span[*of].to < x.from) {
 			unheld(w, w->skew_e12, s->span[*of].to, x.from, x.rises, &one);
@@ -139,17 +130,15 @@ void usk_course_unite_slews(const struct usk_course *w, struct usk_spans *s)
 			swallow(&s->span[*of], &x);
 			continue;
 		}
-		*of = !x.step ? *of : x.slew ? n : SIZE_MAX;
+		*of = !x.step ? *of : certain.span[k].step ? SIZE_MAX : n;
 		s->span[n++] = x;
 	}
 	s->n = n;
 	for (size_t k = 0; k < n; k++) {
-		struct usk_span *x = &s->span[k];
-		const int64_t rate = x->several ? rate_of(w, s, k) : INT64_MAX;
-		const size_t from = x->slew ? reach_out(w, s, k, rate, true) : x->from;
-		x->to = x->slew ? reach_out(w, s, k, rate, false) : x->to;
-		x->from = from;
-		s->n_slews += x->several;
+		if (s->span[k].slew) {
+			reach_out(w, s, k);
+			s->n_slews++;
+		}
 	}
 	free(certain.span);
 }

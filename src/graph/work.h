@@ -400,6 +400,10 @@ struct usk_break usk_break_of(const struct usk_bracket *x, bool rises, uint32_t 
  * there is no more. */
 const struct usk_seen *usk_seen_near(const struct usk_work *w, const struct usk_seen *s,
 				     size_t *at);
+/** Is the size of a step known? Then: does pair i of clock k deny that it was this clock's, unless its other one was set as
+ * well? */
+bool usk_seen_sized(const struct usk_seen *s);
+bool usk_seen_denied(const struct usk_work *w, const struct usk_seen *s, uint32_t k, size_t i);
 /** By so much a clock may have been set in a bracket, either way. */
 int64_t usk_bracket_farthest(const struct usk_bracket *b);
 /** By so much stamps of a or b may fall in it, as those of before and behind are mixed. */

@@ -140,8 +140,8 @@ def of_steep(seed, _):
 
 
 def of_alike(seed, _):
-	alike.make(random.Random(f'alike {seed}'))
-	return table('messages.csv', {})
+	*_, options = alike.make(random.Random(f'alike {seed}'))
+	return table('messages.csv', {'said': options})
 
 
 def of_slewed(seed, _):

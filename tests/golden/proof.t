@@ -64,20 +64,20 @@ $ unskew sync -q host0.pcap host1.pcap --json --explain host1:1700000001.5s 2>&1
 When host1 showed 1700000001.500000000, host0 showed at least 1700000000.499936360:
 # In the bracket of a step: the bounds before it and behind that no rate explains. Of two stamps: which was first.
 $ unskew simulate -q -o stepped --hosts 2 --seconds 60 --rate 20 --seed 4 --step host1@30s:3ms --format table; unskew sync -q stepped/messages.csv --explain host1:1700000031.02s
-When host1 showed 1700000030.939521901, host0 showed at least 1700000029.938795519:
+When host1 showed 1700000030.939529229, host0 showed at least 1700000029.938802843:
 (1) host0 sent a message at 1700000029.936014019 (message #1,222 of stepped/messages.csv)
     that host1 received at 1700000030.936739009 (message #1,222 of stepped/messages.csv):
     when host1 showed 1700000030.936739009, host0 showed at least 1700000029.936014019.
-(2) from (1), in the 2.78 ms to 1700000030.939521901, host0 loses at most 1.40 us on host1,
+(2) from (1), in the 2.79 ms to 1700000030.939529229, host0 loses at most 1.40 us on host1,
     by --max-skew-ppm:
-    when host1 showed 1700000030.939521901, host0 showed at least 1700000029.938795519.
-When host1 showed 1700000031.088351823, host0 showed at most 1700000030.084852280:
+    when host1 showed 1700000030.939529229, host0 showed at least 1700000029.938802843.
+When host1 showed 1700000031.088344495, host0 showed at most 1700000030.084844956:
 (1) host1 sent a message at 1700000031.154947395 (message #1,233 of stepped/messages.csv)
     that host0 received at 1700000030.151414554 (message #1,233 of stepped/messages.csv):
     when host1 showed 1700000031.154947395, host0 showed at most 1700000030.151414554.
-(2) back from (1), in the 66.6 ms to 1700000031.088351823, host0 gains at most 33.3 us on host1,
+(2) back from (1), in the 66.6 ms to 1700000031.088344495, host0 gains at most 33.4 us on host1,
     by --max-skew-ppm:
-    when host1 showed 1700000031.088351823, host0 showed at most 1700000030.084852280.
+    when host1 showed 1700000031.088344495, host0 showed at most 1700000030.084844956.
 So in the 149 ms between, host0 lost at least 2.77 ms on host1, where the skew limit allows 74.5 us: a clock was stepped.
 $ unskew sync -q host0.pcap host1.pcap --explain host0:1700000000.9s --explain host1:1700000001.5s | tail -n 1
 So host1 showed that before host0 did, by at least 399 ms.

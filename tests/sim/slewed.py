@@ -62,12 +62,12 @@ def slew_some(draw, clock, seconds, longest, period):
 
 def messages(draw, clocks, pairs, seconds, period, delays):
 	rows = []
-	for a, b in pairs:
+	for (a, b), between in zip(pairs, delays):
 		for who, whom in ((a, b), (b, a)):
 			t = 0
 			while t < seconds * S:
 				t += int(draw.expovariate(1 / period)) + 1
-				rows.append((t, who, whom, clocks[who].at(t), clocks[whom].at(t + draw.randrange(*delays))))
+				rows.append((t, who, whom, clocks[who].at(t), clocks[whom].at(t + draw.randrange(*between))))
 	with open('messages.csv', 'w', encoding='utf-8') as f:
 		f.write('sender,receiver,sent_ns,received_ns\n')
 		f.writelines(f'c{who},c{whom},{sent},{received}\n' for _, who, whom, sent, received in sorted(rows))
@@ -84,10 +84,10 @@ def misses(unskew, k, reference, clocks, times):
 	return found
 
 
-def ask(unskew, clocks, seconds, judged=lambda t: True):
+def ask(unskew, clocks, seconds, judged=lambda t: True, options=()):
 	"""What sync says of messages.csv; of each clock that has a band at how many moments it excludes the truth, and by how much at
 	most; at how many moments of all."""
-	r = run(unskew, 'sync', '-q', '--json', 'messages.csv', '-o', 'clocks.json')
+	r = run(unskew, 'sync', '-q', '--json', 'messages.csv', '-o', 'clocks.json', *options)
 	if r.returncode not in (0, 3):
 		raise AssertionError(f'sync: {r.stderr.strip()}')
 	with open('clocks.json', encoding='utf-8') as f:
@@ -107,7 +107,7 @@ def make(draw):
 	chain = draw.random() < 0.5
 	for k in draw.sample(range(n), draw.choice([1, 1, min(2, n)])):
 		slew_some(draw, clocks[k], seconds, delays[1], period)
-	messages(draw, clocks, [(k - 1 if chain else 0, k) for k in range(1, n)], seconds, period, delays)
+	messages(draw, clocks, [(k - 1 if chain else 0, k) for k in range(1, n)], seconds, period, [delays] * (n - 1))
 	fastest = max((rate for c in clocks for _, _, rate in c.slews), default=0)
 	return clocks, n if chain else 2, seconds, 2 * delays[1] + 3 * period * fastest // S
 
