@@ -16,11 +16,9 @@
  * the other one not. */
 enum tie { TIED, UNSURE, CLOSED };
 
-/* The tied pairs of clock k are pair[first[k]] to pair[first[k + 1]]. */
 struct ways {
 	const struct usk_work *w;
-	uint32_t *pair;
-	size_t *first;
+	struct usk_arcs g;
 	enum tie *tie;	   /* by pair */
 	uint32_t *changed; /* those that are not TIED */
 	size_t n_changed;
@@ -29,46 +27,31 @@ struct ways {
 	size_t n;
 };
 
-static uint32_t other_end(const struct ways *x, uint32_t pair, uint32_t k)
-{
-	const struct usk_graph_pair *p = &x->w->p->pair[pair];
-	return p->a == k ? p->b : p->a;
-}
-
 static struct ways ways_of(const struct usk_work *w)
 {
-	const struct usk_graph_problem *p = w->p;
-	struct ways x = { .w = w,
-			  .pair = usk_alloc(2 * p->n_pairs + 1, sizeof *x.pair),
-			  .first = usk_alloc(w->n_clocks + 2, sizeof *x.first),
-			  .tie = usk_alloc(p->n_pairs + 1, sizeof *x.tie),
-			  .changed = usk_alloc(p->n_pairs + 1, sizeof *x.changed),
-			  .state = usk_alloc(w->n_clocks + 1, sizeof *x.state),
-			  .clock = usk_alloc(w->n_clocks + 1, sizeof *x.clock) };
-	for (size_t i = 0; i < p->n_pairs; i++) {
-		x.first[p->pair[i].a + 2] += w->tied[i];
-		x.first[p->pair[i].b + 2] += w->tied[i];
-	}
-	for (uint32_t k = 0; k < w->n_clocks; k++) {
-		x.first[k + 2] += x.first[k + 1];
-	}
-	for (size_t i = 0; i < p->n_pairs; i++) {
-		if (w->tied[i]) {
-			x.pair[x.first[p->pair[i].a + 1]++] = (uint32_t)i;
-			x.pair[x.first[p->pair[i].b + 1]++] = (uint32_t)i;
-		}
-	}
-	return x;
+	return (struct ways){ .w = w,
+			      .g = usk_arcs_of(w),
+			      .tie = usk_alloc(w->p->n_pairs + 1, sizeof(enum tie)),
+			      .changed = usk_alloc(w->p->n_pairs + 1, sizeof(uint32_t)),
+			      .state = usk_alloc(w->n_clocks + 1, sizeof(enum state)),
+			      .clock = usk_alloc(w->n_clocks + 1, sizeof(uint32_t)) };
 }
 
 static void ways_free(struct ways *x)
 {
-	USK_FREE(x->pair, x->first, x->tie, x->changed, x->state, x->clock);
+	usk_arcs_free(&x->g);
+	USK_FREE(x->tie, x->changed, x->state, x->clock);
+}
+
+/* A statement tells of one moment, and of no step. */
+static bool is_over(const struct ways *x, const struct usk_arc *arc, enum tie t)
+{
+	return arc->pair != UINT32_MAX && x->tie[arc->pair] == t;
 }
 
 static void say(struct ways *x, uint32_t pair, enum tie t)
 {
-	if (x->tie[pair] == TIED && t != TIED) {
+	if (x->tie[pair] == TIED) {
 		x->changed[x->n_changed++] = pair;
 	}
 	x->tie[pair] = x->tie[pair] < t ? t : x->tie[pair];
@@ -101,11 +84,11 @@ static void take_tied(struct ways *x, size_t begin)
 	for (size_t i = begin; i < x->n && !still; i++) {
 		const uint32_t k = x->clock[i];
 		still = k == x->w->reference;
-		for (size_t n = x->first[k]; n < x->first[k + 1] && !still; n++) {
-			const uint32_t other = other_end(x, x->pair[n], k);
-			if (x->tie[x->pair[n]] == TIED) {
-				still = x->state[other] == STILL;
-				reach(x, other);
+		for (size_t n = x->g.first[k]; n < x->g.first[k + 1] && !still; n++) {
+			const struct usk_arc *arc = &x->g.arc[n];
+			if (is_over(x, arc, TIED)) {
+				still = x->state[arc->to] == STILL;
+				reach(x, arc->to);
 			}
 		}
 	}
@@ -121,10 +104,10 @@ static void take_from(struct ways *x, uint32_t from)
 	take_tied(x, 0);
 	for (size_t i = 0; i < x->n; i++) {
 		const uint32_t k = x->clock[i];
-		for (size_t n = x->first[k]; n < x->first[k + 1] && x->state[k] == SET; n++) {
+		for (size_t n = x->g.first[k]; n < x->g.first[k + 1] && x->state[k] == SET; n++) {
 			const size_t begin = x->n;
-			if (x->tie[x->pair[n]] == UNSURE) {
-				reach(x, other_end(x, x->pair[n], k));
+			if (is_over(x, &x->g.arc[n], UNSURE)) {
+				reach(x, x->g.arc[n].to);
 				take_tied(x, begin);
 			}
 		}
@@ -140,13 +123,17 @@ static void ask_pairs(struct ways *x, const struct usk_seen *s, uint32_t k)
 {
 	const struct usk_work *w = x->w;
 	const struct usk_seen *t;
-	for (size_t n = x->first[k]; n < x->first[k + 1] && usk_seen_sized(s); n++) {
-		const uint32_t pair = x->pair[n];
-		say(x, pair, usk_seen_denied(w, s, k, pair) ? TIED : UNSURE);
+	for (size_t n = x->g.first[k]; n < x->g.first[k + 1] && usk_seen_sized(s); n++) {
+		const uint32_t pair = x->g.arc[n].pair;
+		if (pair != UINT32_MAX && pair != s->pair && !usk_seen_denied(w, s, k, pair)) {
+			say(x, pair, UNSURE);
+		}
 	}
 	for (size_t at = w->n_by_begin; (t = usk_seen_near(w, s, &at));) {
-		const bool within = s->from <= t->from && t->to <= s->to;
-		say(x, t->pair, !t->at.step ? TIED : within ? CLOSED : UNSURE);
+		if (t->at.step) {
+			const bool within = s->from <= t->from && t->to <= s->to;
+			say(x, t->pair, within ? CLOSED : UNSURE);
+		}
 	}
 	for (size_t at = w->n_by_begin; s->at.slew && (t = usk_seen_near(w, s, &at));) {
 		x->tie[t->pair] = t->at.slew ? UNSURE : x->tie[t->pair];

@@ -59,18 +59,7 @@ void usk_paths_measure(struct usk_work *w)
 	usk_parallel(w->p->n_pairs, 16, w->p->threads, measure, w);
 }
 
-struct arc {
-	uint32_t to, pair;
-	bool one_way;
-	int64_t width_ns;
-};
-
-struct arcs {
-	size_t *first;
-	struct arc *arc;
-};
-
-static void put_arc(struct arc *out, size_t *at, uint32_t a, uint32_t b, struct arc arc)
+static void put_arc(struct usk_arc *out, size_t *at, uint32_t a, uint32_t b, struct usk_arc arc)
 {
 	const uint32_t both[] = { a, b };
 	for (int k = 0; k < 2; k++) {
@@ -83,31 +72,31 @@ static void put_arc(struct arc *out, size_t *at, uint32_t a, uint32_t b, struct 
 }
 
 /* Puts each clock's arcs side by side; NULL: counts them. */
-static void put_arcs(const struct usk_work *w, struct arc *out, size_t *at)
+static void put_arcs(const struct usk_work *w, struct usk_arc *out, size_t *at)
 {
 	for (uint32_t i = 0; i < w->p->n_pairs; i++) {
 		const struct usk_graph_pair *p = &w->p->pair[i];
 		if (w->tied[i]) {
 			put_arc(out, at, p->a, p->b,
-				(struct arc){ .pair = i,
-					      .one_way = !p->part->n[0] || !p->part->n[1],
-					      .width_ns = w->distance[i] });
+				(struct usk_arc){ .pair = i,
+						  .one_way = !p->part->n[0] || !p->part->n[1],
+						  .width_ns = w->distance[i] });
 		}
 	}
 	for (size_t i = 0; i < w->p->n_stated; i++) {
 		const struct usk_stated *s = &w->p->stated[i];
 		const bool one_way = s->width_ns == USK_NONE;
 		put_arc(out, at, s->from, s->to,
-			(struct arc){ .pair = UINT32_MAX,
-				      .one_way = one_way,
-				      .width_ns = one_way ? 0 : s->width_ns });
+			(struct usk_arc){ .pair = UINT32_MAX,
+					  .one_way = one_way,
+					  .width_ns = one_way ? 0 : s->width_ns });
 	}
 }
 
-static struct arcs arcs_of(const struct usk_work *w)
+struct usk_arcs usk_arcs_of(const struct usk_work *w)
 {
 	size_t n = w->n_clocks, *at = usk_alloc(n + 1, sizeof *at);
-	struct arcs g = { usk_alloc(n + 2, sizeof *g.first), NULL };
+	struct usk_arcs g = { usk_alloc(n + 2, sizeof *g.first), NULL };
 	put_arcs(w, NULL, at);
 	for (size_t i = 0; i < n; i++) {
 		g.first[i + 1] = g.first[i] + at[i];
@@ -119,7 +108,7 @@ static struct arcs arcs_of(const struct usk_work *w)
 	return g;
 }
 
-static void arcs_free(struct arcs *g)
+void usk_arcs_free(struct usk_arcs *g)
 {
 	USK_FREE(g->first, g->arc);
 }
@@ -159,7 +148,7 @@ static uint32_t pop(struct heap *h)
 	return top;
 }
 
-static struct length paths(const struct usk_work *w, const struct arcs *g, uint32_t from,
+static struct length paths(const struct usk_work *w, const struct usk_arcs *g, uint32_t from,
 			   struct usk_path *path)
 {
 	size_t n = w->c->n_clocks;
@@ -183,7 +172,7 @@ static struct length paths(const struct usk_work *w, const struct arcs *g, uint3
 		/* One direction leaves everything open: how much more says nothing. */
 		sum.width_ns += key[k].one_way ? 0 : key[k].width_ns;
 		for (size_t i = g->first[k]; i < g->first[k + 1]; i++) {
-			const struct arc *a = &g->arc[i];
+			const struct usk_arc *a = &g->arc[i];
 			struct length l = { key[k].one_way + a->one_way, key[k].hops + 1,
 					    key[k].width_ns + a->width_ns };
 			if (!done[a->to] &&
@@ -200,9 +189,9 @@ static struct length paths(const struct usk_work *w, const struct arcs *g, uint3
 
 void usk_paths_of(const struct usk_work *w, uint32_t from, struct usk_path *path)
 {
-	struct arcs g = arcs_of(w);
+	struct usk_arcs g = usk_arcs_of(w);
 	paths(w, &g, from, path);
-	arcs_free(&g);
+	usk_arcs_free(&g);
 }
 
 uint32_t *usk_paths_outwards(const struct usk_work *w, const struct usk_path *path)
@@ -238,13 +227,13 @@ static size_t brackets_of(const struct usk_work *w, uint32_t k)
 /* Of very many clocks those with the most partners are looked at. */
 enum { CANDIDATES = 64 };
 
-static size_t partners(const struct arcs *g, uint32_t k)
+static size_t partners(const struct usk_arcs *g, uint32_t k)
 {
 	return g->first[k + 1] - g->first[k];
 }
 
 /* As many partners as this has a clock that may become the reference. */
-static size_t partners_least(const struct usk_work *w, const struct arcs *g)
+static size_t partners_least(const struct usk_work *w, const struct usk_arcs *g)
 {
 	size_t least = 0;
 	for (size_t n = w->n_clocks; n > CANDIDATES; least++) {
@@ -268,7 +257,7 @@ struct candidate {
 
 struct choice {
 	const struct usk_work *w;
-	const struct arcs *arcs;
+	const struct usk_arcs *arcs;
 	struct candidate *of;
 };
 
@@ -289,7 +278,7 @@ uint32_t usk_paths_reference(const struct usk_work *w)
 	if (w->p->reference != USK_NO_CLOCK) {
 		return w->p->reference;
 	}
-	struct arcs g = arcs_of(w);
+	struct usk_arcs g = usk_arcs_of(w);
 	struct candidate of[4 * CANDIDATES], *best = of;
 	size_t few = partners_least(w, &g), n = 0;
 	for (uint32_t k = 0; k < w->n_clocks && n < COUNT(of); k++) {
@@ -305,6 +294,6 @@ uint32_t usk_paths_reference(const struct usk_work *w)
 			best = k;
 		}
 	}
-	arcs_free(&g);
+	usk_arcs_free(&g);
 	return n ? best->clock : USK_NO_CLOCK;
 }

@@ -542,6 +542,22 @@ struct usk_path {
 	uint32_t hops;
 };
 
+/* What ties a clock to another one. */
+struct usk_arc {
+	uint32_t to, pair; /* UINT32_MAX: a statement */
+	bool one_way;
+	int64_t width_ns;
+};
+
+/* Those of clock k are arc[first[k]] to arc[first[k + 1]]. */
+struct usk_arcs {
+	size_t *first;
+	struct usk_arc *arc;
+};
+
+/** usk_arcs_free() them. Distances are measured. */
+struct usk_arcs usk_arcs_of(const struct usk_work *w);
+void usk_arcs_free(struct usk_arcs *g);
 /** How far the clocks of each pair are from each other: w->distance. Before all else. */
 void usk_paths_measure(struct usk_work *w);
 /** Clocks of the island by hops, then by number; those that no way leads to last. To be freed. */

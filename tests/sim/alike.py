@@ -52,12 +52,14 @@ def make(draw):
 			times.append(at)
 	between = [tuple(ns * far for ns in delays) if a == 0 else delays for a, _ in pairs]
 	messages(draw, clocks, pairs, SECONDS, period, between)
-	return clocks, [t - 3 * period for t in times] + [t + 3 * period for t in times], n * (2 * far * delays[1] + 4 * period * rate // S), ['-r', 'c0'] if far > 1 else []
+	unjudged = [t + about for t in times for about in (-3 * period, 3 * period)]
+	hidden = n * (2 * far * delays[1] + 4 * period * rate // S)
+	return clocks, unjudged, hidden, ['-r', 'c0'] if far > 1 else []
 
 
 def judge(unskew, seed):
 	clocks, times, hidden, options = make(random.Random(f'alike {seed}'))
-	answer, missed, asked = ask(unskew, clocks, SECONDS, lambda t: not times or not min(times) <= t <= max(times), options)
+	_, missed, asked = ask(unskew, clocks, SECONDS, lambda t: not times or not min(times) <= t <= max(times), options)
 	worst = max((worst for _, worst in missed), default=0)
 	why = f'a band excludes the truth by {worst / 1e6} ms; messages hide {hidden / 1e6} ms' if worst > hidden else None
 	return why, sum(some for some, _ in missed), asked, len(missed), len(clocks) - 1
