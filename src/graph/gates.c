@@ -98,47 +98,78 @@ static void put_between(struct usk_drawing *d, uint32_t i, int64_t x)
 		   hi == USK_INF ? high : usk_ceil_div(hi, USK_E12));
 }
 
-static void put_place(int64_t *at, size_t *n, int64_t x)
+/* In a cell bounds jump at its ends, what either of them says bends once, and in each piece between they may cross, those
+ * of the lower bound and those of the upper one. */
+enum { CELL_PIECES = 3, CELL_CORNERS = 2 + 2 * (CELL_PIECES - 1) + 4 * CELL_PIECES };
+
+/* Where bounds bend in a cell, behind the event where it begins, in order. */
+struct cell_places {
+	int64_t at[CELL_CORNERS];
+	size_t n;
+};
+
+static void put_place(struct cell_places *p, usk_i128 x)
 {
-	size_t k = (*n)++;
-	for (; k && at[k - 1] > x; k--) {
-		at[k] = at[k - 1];
+	size_t k = p->n++;
+	for (; k && p->at[k - 1] > x; k--) {
+		p->at[k] = p->at[k - 1];
 	}
-	at[k] = x;
+	p->at[k] = (int64_t)x;
 }
 
-/* Where bounds bend in the cell behind event i. */
-enum { CELL_CORNERS = 4 };
+/* x behind event i: by how much what is said of a bound from the left is over what is from the right. Where one of them
+ * says nothing they do not cross. */
+static usk_i128 left_over(const struct usk_work *w, uint32_t i, bool upper, usk_i128 x)
+{
+	const usk_i128 to_go = (usk_i128)w->x[i + 1] - w->x[i] - x;
+	const int64_t *bound = upper ? w->hi_ns : w->lo_ns;
+	usk_i128 least, most;
+	const bool both = usk_cell_least(w, i, upper ? to_go : x, &least) &&
+			  usk_cell_most(w, i, upper ? x : to_go, &most);
+	return both ? usk_e12(bound[i]) - usk_e12(bound[i + 1]) + least + most : 0;
+}
+
+/* Whole ns on either side of where they cross from u to v, between which each goes straight on. */
+static void put_crossings(const struct usk_work *w, uint32_t i, usk_i128 u, usk_i128 v,
+			  struct cell_places *p)
+{
+	for (int upper = 1; upper >= 0 && u < v; upper--) {
+		const usk_i128 over = left_over(w, i, upper, u);
+		const usk_i128 rate = (left_over(w, i, upper, v) - over) / (v - u);
+		const usk_i128 s = rate ? u + usk_floor_div(-over, rate) : u;
+		for (usk_i128 x = s; x <= s + 1 && rate; x++) {
+			if (u < x && x < v) {
+				put_place(p, x);
+			}
+		}
+	}
+}
 
 static void put_cell(struct usk_drawing *d, uint32_t i)
 {
 	const struct usk_work *w = d->w;
-	usk_i128 run = (usk_i128)w->x[i + 1] - w->x[i], least, most;
-	int64_t at[CELL_CORNERS];
-	size_t n = 0;
+	const usk_i128 run = (usk_i128)w->x[i + 1] - w->x[i];
+	const bool jumps = w->cell[i].lower > USK_SKEW || w->cell[i].upper > USK_SKEW;
+	const usk_i128 flat = usk_cell_flat(w, i), back = run - 1 - flat;
+	const usk_i128 bend[] = { flat < back ? flat : back, flat < back ? back : flat };
+	struct cell_places p = { .n = 0 };
+	usk_i128 from = jumps, to = run - jumps;
 	if (run < 2) {
 		return;
 	}
-	bool both = usk_cell_least(w, i, run, &least) && usk_cell_most(w, i, run, &most);
-	if (both && most > least) {
-		usk_i128 hi = usk_e12(w->hi_ns[i + 1]) - usk_e12(w->hi_ns[i]) - least;
-		usk_i128 lo = most - (usk_e12(w->lo_ns[i + 1]) - usk_e12(w->lo_ns[i]));
-		usk_i128 unit = (most - least) / run;
-		for (int k = 0; k < 2; k++) {
-			usk_i128 s = unit ? usk_floor_div(k ? lo : hi, unit) : 0;
-			for (int more = 0; more < 2; more++, s++) {
-				if (s > 0 && s < run) {
-					put_place(at, &n, (int64_t)(w->x[i] + s));
-				}
-			}
-		}
+	if (jumps) {
+		put_place(&p, from);
+		put_place(&p, to);
 	}
-	if (!both) {
-		put_place(at, &n, w->x[i] + 1);
-		put_place(at, &n, w->x[i + 1] - 1);
+	for (int k = 0; k < 2 && flat && back > 0; k++) {
+		put_place(&p, bend[k]);
+		put_place(&p, bend[k] + 1);
+		put_crossings(w, i, from, bend[k], &p);
+		from = bend[k] + 1;
 	}
-	for (size_t k = 0; k < n; k++) {
-		put_between(d, i, at[k]);
+	put_crossings(w, i, from, to, &p);
+	for (size_t k = 0; k < p.n; k++) {
+		put_between(d, i, w->x[i] + p.at[k]);
 	}
 }
 

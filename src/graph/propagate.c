@@ -69,6 +69,15 @@ bool usk_cell_least(const struct usk_work *w, uint32_t i, usk_i128 apart, usk_i1
 	return false;
 }
 
+usk_i128 usk_cell_flat(const struct usk_work *w, uint32_t i)
+{
+	if (w->cell[i].lower != USK_SLACK) {
+		return 0;
+	}
+	const struct usk_slack s = slack_of(w, i);
+	return s.falling ? 0 : usk_floor_div(usk_e12(s.fall_ns), USK_E12 - w->p->max_skew_e12);
+}
+
 bool usk_cell_most(const struct usk_work *w, uint32_t i, usk_i128 apart, usk_i128 *rise)
 {
 	const uint64_t d = (uint64_t)apart;

@@ -319,6 +319,8 @@ void usk_run_slopes(const struct usk_work *w, struct usk_run *r);
 /** By how much T rises at least, at most over the cell behind event i; false: any. */
 bool usk_cell_least(const struct usk_work *w, uint32_t i, usk_i128 d, usk_i128 *rise);
 bool usk_cell_most(const struct usk_work *w, uint32_t i, usk_i128 d, usk_i128 *rise);
+/** Over how many ns of it T need not rise at all, where it rises at a rate behind these; 0: there are none. */
+usk_i128 usk_cell_flat(const struct usk_work *w, uint32_t i);
 /** By how much T rises at least from the first end of a fold to stamp x in it; false: it may fall. */
 bool usk_fold_from_first(const struct usk_work *w, const struct usk_fold *f, int64_t x,
 			 usk_i128 *rise);
