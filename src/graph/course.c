@@ -255,14 +255,12 @@ static struct usk_need surely_calm(const struct usk_course *w, const struct cuts
 	return longest;
 }
 
-/* Every slope that a rate of that stretch may have: a necessary condition for all others. */
-static struct usk_slope_range cone_of(const struct usk_course *w, int64_t wander,
-				      const struct cuts *forth, const struct cuts *back)
+struct usk_slope_range usk_course_cone(const struct usk_course *w, int64_t wander,
+				       const struct usk_need *need)
 {
-	const struct usk_need need = surely_calm(w, forth, back);
 	const usk_i128 skew = w->skew_e12, twice = 2 * (usk_i128)wander;
-	usk_i128 slow = need.has_lo ? usk_slope_e12(need.s_lo, false) - twice : -skew;
-	usk_i128 fast = need.has_hi ? usk_slope_e12(need.s_hi, true) + twice : skew;
+	usk_i128 slow = need->has_lo ? usk_slope_e12(need->s_lo, false) - twice : -skew;
+	usk_i128 fast = need->has_hi ? usk_slope_e12(need->s_hi, true) + twice : skew;
 	return (struct usk_slope_range){ (int64_t)usk_clamp(slow, -skew, skew),
 					 (int64_t)usk_clamp(fast, -skew, skew) };
 }
@@ -291,7 +289,8 @@ struct usk_spans usk_course_spans(const struct usk_course *w, int64_t wander)
 {
 	struct walk x = { .w = w, .own = true, .wander = wander };
 	struct cuts forth = walk(x, false), back = walk(x, true);
-	x.c = cone_of(w, wander, &forth, &back);
+	const struct usk_need need = surely_calm(w, &forth, &back);
+	x.c = usk_course_cone(w, wander, &need);
 	x.own = w->own_rates;
 	if (!x.own && forth.n) {
 		free(forth.cut);
@@ -403,62 +402,4 @@ bool usk_course_contradict(struct usk_slope_range c, const struct usk_course_poi
 	usk_i128 over = (usk_i128)first->y + second->y, d = (usk_i128)second->x - first->x;
 	int64_t slope = second->ceiling ? -c.slow_e12 : c.fast_e12;
 	return first->ceiling != second->ceiling && over * USK_E12 > d * slope;
-}
-
-static int64_t stamp_of(const struct usk_course *w, size_t i, bool of_b)
-{
-	return of_b ? usk_saturate((usk_i128)w->part->frame.local_ns + w->p[i].x)
-		    : usk_course_a_stamp(w->part, &w->p[i]);
-}
-
-void usk_calm_course_of(struct usk_calm_course *x, const struct usk_part *p, int64_t wander_e12,
-			int64_t max_skew_e12)
-{
-	struct usk_course *w = &x->w;
-	*w = (struct usk_course){ .part = p, .skew_e12 = max_skew_e12 };
-	usk_course_of(w, NULL, NULL);
-	const struct walk own = { .w = w, .own = true, .wander = wander_e12 };
-	struct cuts forth = walk(own, false), back = walk(own, true);
-	x->cone = cone_of(w, wander_e12, &forth, &back);
-	w->outlook = usk_course_outlook(w, x->cone);
-	USK_FREE(forth.cut, back.cut);
-	for (int b = 0; b < 2; b++) {
-		int64_t *most = usk_alloc(w->n + 1, sizeof *most);
-		int64_t *least = usk_alloc(w->n + 1, sizeof *least);
-		for (size_t i = 0; i < w->n; i++) {
-			most[i] = least[i] = stamp_of(w, i, b);
-		}
-		usk_most_before(most, w->n);
-		usk_least_behind(least, w->n);
-		x->most[b] = most;
-		x->least[b] = least;
-	}
-}
-
-void usk_calm_course_free(struct usk_calm_course *x)
-{
-	for (int b = 0; b < 2; b++) {
-		USK_FREE(x->most[b], x->least[b]);
-	}
-	usk_course_outlook_free(x->w.outlook);
-	free(x->w.p);
-}
-
-/* The first of n rising numbers that is over t. */
-static size_t first_over(const int64_t *rising, size_t n, int64_t t)
-{
-	size_t i;
-	USK_FIRST(i, 0, n, rising[i] > t);
-	return i;
-}
-
-void usk_calm_jump(const struct usk_calm_course *x, bool of_b, int64_t from_ns, int64_t to_ns,
-		   struct usk_rise *out)
-{
-	const size_t n = x->w.n, before = first_over(x->least[of_b], n, from_ns);
-	const int64_t until = to_ns > from_ns ? to_ns - 1 : from_ns;
-	const struct usk_span s = { .from = before - 1, .to = first_over(x->most[of_b], n, until) };
-	const bool both = before && s.to < n && s.from < s.to;
-	*out = both ? usk_course_rise(&x->w, x->cone, &s)
-		    : (struct usk_rise){ USK_NONE, USK_NONE, { USK_NONE, USK_NONE } };
 }

@@ -100,6 +100,10 @@ struct usk_reach {
 
 struct usk_reach usk_course_reach(const struct usk_course *w, const struct usk_spans *s);
 void usk_course_reach_free(struct usk_reach *r);
+/** Every slope that a clock may have of which a stretch needs that, give or take so much: then no other stretch of it
+ * needs more. */
+struct usk_slope_range usk_course_cone(const struct usk_course *w, int64_t wander,
+				       const struct usk_need *need);
 /** For many questions by one range of slopes, which take O(log n) each then. O(n). */
 struct usk_outlook *usk_course_outlook(const struct usk_course *w, struct usk_slope_range c);
 void usk_course_outlook_free(struct usk_outlook *x);
@@ -140,21 +144,6 @@ struct usk_rise usk_rise_between(struct usk_slope_range c, struct usk_offsets be
 				 struct usk_offsets behind, usk_i128 d);
 struct usk_rise usk_course_rise(const struct usk_course *w, struct usk_slope_range c,
 				const struct usk_span *s);
-/* The course of a pair, and the slopes that any calm stretch of it may have. */
-struct usk_calm_course {
-	struct usk_course w;
-	struct usk_slope_range cone;
-	/* By clock of the pair, a, b: the most that it showed at points up to each, the least that it
-	 * showed from each on. */
-	int64_t *most[2], *least[2];
-};
-void usk_calm_course_free(struct usk_calm_course *x);
-/** O(n log n). */
-void usk_calm_course_of(struct usk_calm_course *x, const struct usk_part *p, int64_t wander_e12,
-			int64_t max_skew_e12);
-/** Between two stamps of a clock of the pair, b or a, without showing in its messages. */
-void usk_calm_jump(const struct usk_calm_course *x, bool of_b, int64_t from_ns, int64_t to_ns,
-		   struct usk_rise *out);
 /** By span that is a step by which b was set back: how long messages were under way, but for minimum delays, that may
  * have been so while it happened, of each the least that either side of it says; free() it. O(n log n), and w->outlook
  * is needed. */
@@ -183,6 +172,30 @@ void usk_course_bracket(const struct usk_course *w, const struct usk_span *s,
 /** Steps between which nothing tells that the skew limit held become one, where one slew may have been all of them.
  * w->outlook, by their cone, is needed. O(n log n). */
 void usk_course_unite_slews(const struct usk_course *w, struct usk_spans *s);
+
+/* ---- calm.c -------------------------------------------------------------------------------------
+ */
+
+/* A pair that is asked what may have happened to a clock of it without showing. */
+struct usk_calm_course {
+	struct usk_course w;
+	/* By clock of the pair, a, b: the most that it showed at points up to each, the least that it
+	 * showed from each on. */
+	int64_t *most[2], *least[2];
+	/* By point: of the longest calm stretch up to it, and of that from it on. */
+	struct usk_calm_stretch {
+		usk_i128 ns; /* it lasts; -1: there is none */
+		struct usk_slope_range cone;
+	} * stretch[2];
+};
+/** O(n log n). */
+void usk_calm_course_of(struct usk_calm_course *x, const struct usk_part *p, int64_t wander_e12,
+			int64_t max_skew_e12);
+void usk_calm_course_free(struct usk_calm_course *x);
+/** By how much the offset may have risen between two stamps of a clock of the pair, b or a, if something happened there.
+ * O(n). */
+void usk_calm_jump(const struct usk_calm_course *x, bool of_b, int64_t from_ns, int64_t to_ns,
+		   struct usk_rise *out);
 
 /* ---- wrong.c ------------------------------------------------------------------------------------
  */
