@@ -156,22 +156,29 @@ bool usk_seen_denied(const struct usk_work *w, const struct usk_seen *s, uint32_
 	       (r.least_ns != USK_NONE && size[1] < r.least_ns);
 }
 
-/* Would another pair of the clock have shown it, and does not? */
-static bool cleared(const struct usk_work *w, const struct usk_seen *s, uint32_t k)
+/* By how much a clock was set at most by what its other pairs do not show: USK_NONE if they would not have shown it. */
+static int64_t cleared(const struct usk_work *w, const struct usk_seen *s, uint32_t k)
 {
+	int64_t most = USK_NONE;
 	for (size_t i = 0; i < w->p->n_pairs && usk_seen_sized(s); i++) {
-		if (is_other(w, s, k, i) && usk_seen_denied(w, s, k, i)) {
+		int64_t size[2];
+		if (is_other(w, s, k, i)) {
+			const struct usk_rise r = other_says(w, s, k, i, size);
+			const bool up = r.most_ns != USK_NONE && size[0] > r.most_ns;
+			const bool down = r.least_ns != USK_NONE && size[1] < r.least_ns;
 			const struct usk_seen *t;
-			bool shown = false;
+			bool shown = !up && !down;
 			for (size_t at = w->n_by_begin; !shown && (t = usk_seen_near(w, s, &at));) {
 				shown = t->pair == i && overlap(t, s);
 			}
 			if (!shown) {
-				return true;
+				int64_t hidden = up ? r.most_ns : -r.least_ns;
+				hidden = hidden > 0 ? hidden : 0;
+				most = most == USK_NONE || hidden < most ? hidden : most;
 			}
 		}
 	}
-	return false;
+	return most;
 }
 
 /*
@@ -261,12 +268,14 @@ static void blame(struct usk_work *w)
 			continue;
 		}
 		bool support[2] = { supported(w, i, s->a, shared), supported(w, i, s->b, shared) };
-		bool clear[2] = { cleared(w, s, s->a), cleared(w, s, s->b) };
+		const int64_t part[2] = { cleared(w, s, s->a), cleared(w, s, s->b) };
+		bool clear[2] = { part[0] != USK_NONE, part[1] != USK_NONE };
 		bool known = clear[0] != clear[1], any = support[0] || support[1];
 		int more = known || any ? 0 : likely(w, s, s->a) - likely(w, s, s->b);
 		s->sure = known || any;
 		for (int k = 0; k < 2; k++) {
 			s->excluded[k] = clear[k] && !clear[!k];
+			s->part_ns[k] = part[k];
 			s->may_be[k] = known ? !clear[k]
 				       : any ? support[k]
 				       : k   ? more <= 0

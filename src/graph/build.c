@@ -270,7 +270,8 @@ static void break_cells(struct usk_work *w, const struct usk_break *b, struct ar
 	/* Rates that are constant for a while have no tails, and a clock that was set back no slew.
 	 */
 	bool back = b->bracket != UINT32_MAX && w->seen[b->bracket].at.both;
-	int64_t margin = w->p->model.kind == USK_WANDER && !back ? USK_MARGIN_NS : 0;
+	const bool tails = w->p->model.kind == USK_WANDER && !back && !b->in_part;
+	const int64_t margin = tails ? USK_MARGIN_NS : 0;
 	usk_i128 from = (usk_i128)b->from_ns - margin, to = (usk_i128)b->to_ns + margin;
 	cells_over(w, k, from, to, &i, &end);
 	count_over(around->margins, i, end);
@@ -281,14 +282,14 @@ static void break_cells(struct usk_work *w, const struct usk_break *b, struct ar
 		w->slack[w->n_slacks++] =
 			(struct usk_slack){ end, 0U - b->falls, -b->rise_ns, -b->fall_ns };
 	}
+	const enum usk_pace goes_on = b->in_part ? USK_CALM : USK_SKEW;
 	for (; i < end; i++) {
 		weaken(&w->cell[i],
-		       b->down	    ? (b->falls ? USK_UNBOUNDED : USK_MONOTONE)
-		       : b->fall_ns ? USK_SLACK
-				    : USK_SKEW,
-		       b->up	    ? USK_UNBOUNDED
-		       : b->rise_ns ? USK_SLACK
-				    : USK_SKEW);
+		       !b->down	  ? goes_on
+		       : b->falls ? USK_UNBOUNDED
+				  : USK_MONOTONE,
+		       b->up ? USK_UNBOUNDED : goes_on);
+		w->cell[i].slack = w->cell[i].slack || b->rise_ns || b->fall_ns;
 	}
 	if (!b->fold_ns) {
 		return;
@@ -387,6 +388,11 @@ static void unite_folds(struct usk_work *w)
 	}
 }
 
+static bool keeps_rate(struct usk_cell c)
+{
+	return c.lower == USK_CALM && c.upper == USK_CALM && !c.folded;
+}
+
 /* `segments`: a run for so long of the reference's time; which is near enough by the clock's own,
  * if the cell in which one ends may be of either. */
 static void cut_into_runs(struct usk_work *w)
@@ -403,8 +409,8 @@ static void cut_into_runs(struct usk_work *w)
 				weaken(&w->cell[e - 1], USK_SKEW, USK_SKEW);
 				begins = true;
 			}
-			begins = begins || (own && !usk_cell_calm(w->cell[e - 1]) &&
-					    usk_cell_calm(w->cell[e]));
+			begins = begins ||
+				 (own && !keeps_rate(w->cell[e - 1]) && keeps_rate(w->cell[e]));
 			if (begins) {
 				*USK_APPEND(w->run, w->n_runs) = (struct usk_run){
 					.least_e12 = -w->p->max_skew_e12,

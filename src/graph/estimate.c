@@ -65,7 +65,7 @@ static void forbid_falls(struct usk_work *w)
 		struct usk_cell *c = &w->cell[i];
 		c->lower = c->lower == USK_UNBOUNDED ? USK_MONOTONE : c->lower;
 		if (i + 1 < w->first[w->owner[i] + 1] && w->x[i] == w->x[i + 1]) {
-			c->lower = c->upper = USK_SKEW;
+			*c = (struct usk_cell){ USK_SKEW, USK_SKEW, false, c->folded };
 		}
 	}
 }

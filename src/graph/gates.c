@@ -149,7 +149,7 @@ static void put_cell(struct usk_drawing *d, uint32_t i)
 {
 	const struct usk_work *w = d->w;
 	const usk_i128 run = (usk_i128)w->x[i + 1] - w->x[i];
-	const bool jumps = w->cell[i].lower > USK_SKEW || w->cell[i].upper > USK_SKEW;
+	const bool jumps = usk_cell_jumps(w->cell[i]);
 	const usk_i128 flat = usk_cell_flat(w, i), back = run - 1 - flat;
 	const usk_i128 bend[] = { flat < back ? flat : back, flat < back ? back : flat };
 	struct cell_places p = { .n = 0 };

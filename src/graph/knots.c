@@ -228,8 +228,7 @@ static struct places jump_places(const struct usk_drawing *d)
 	struct places out = { NULL, 0 };
 	size_t cap = 0;
 	for (uint32_t i = d->from; i + 1 < d->to; i++) {
-		struct usk_cell c = d->w->cell[i];
-		if (c.lower > USK_SKEW || c.upper > USK_SKEW) {
+		if (usk_cell_jumps(d->w->cell[i])) {
 			int64_t from = d->w->x[i], to = d->w->x[i + 1];
 			int64_t at[4] = { from, from + 1, to - 1, to };
 			for (size_t k = 0; k < 4; k++) {

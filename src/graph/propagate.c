@@ -43,60 +43,49 @@ static struct usk_slack slack_of(const struct usk_work *w, uint32_t i)
 	return w->slack[k - 1];
 }
 
+/* T rises by so much at least in a ns of a cell in which it has a least rate. */
+static int64_t least_pace(const struct usk_work *w, uint32_t i)
+{
+	return USK_E12 +
+	       (w->cell[i].lower == USK_CALM ? w->run[w->run_of[i]].slow_e12 : -w->p->max_skew_e12);
+}
+
 /* Stamps of a clock do not fall, so d takes no more than 64 bits, and products half the work. */
 bool usk_cell_least(const struct usk_work *w, uint32_t i, usk_i128 apart, usk_i128 *rise)
 {
+	const struct usk_cell c = w->cell[i];
 	const uint64_t d = (uint64_t)apart;
-	switch ((enum usk_pace)w->cell[i].lower) {
-	case USK_CALM:
-		*rise = (usk_i128)d * (USK_E12 + w->run[w->run_of[i]].slow_e12);
-		return true;
-	case USK_SKEW:
-		*rise = (usk_i128)d * (USK_E12 - w->p->max_skew_e12);
-		return true;
-	case USK_SLACK: {
-		struct usk_slack s = slack_of(w, i);
-		*rise = (usk_i128)d * (USK_E12 - w->p->max_skew_e12) - usk_e12(s.fall_ns);
+	if (c.lower == USK_UNBOUNDED) {
+		return false;
+	}
+	*rise = c.lower == USK_MONOTONE ? 0 : (usk_i128)d * least_pace(w, i);
+	if (c.slack && c.lower != USK_MONOTONE) {
+		const struct usk_slack s = slack_of(w, i);
+		*rise -= usk_e12(s.fall_ns);
 		*rise = *rise < 0 && !s.falling ? 0 : *rise;
-		return true;
 	}
-	case USK_MONOTONE:
-		*rise = 0;
-		return true;
-	case USK_UNBOUNDED:
-		break;
-	}
-	return false;
+	return true;
 }
 
 usk_i128 usk_cell_flat(const struct usk_work *w, uint32_t i)
 {
-	if (w->cell[i].lower != USK_SLACK) {
-		return 0;
-	}
-	const struct usk_slack s = slack_of(w, i);
-	return s.falling ? 0 : usk_floor_div(usk_e12(s.fall_ns), USK_E12 - w->p->max_skew_e12);
+	const struct usk_cell c = w->cell[i];
+	const struct usk_slack s = c.slack ? slack_of(w, i) : (struct usk_slack){ .fall_ns = 0 };
+	const bool bends = s.fall_ns && !s.falling && c.lower <= USK_SKEW;
+	return bends ? usk_floor_div(usk_e12(s.fall_ns), least_pace(w, i)) : 0;
 }
 
 bool usk_cell_most(const struct usk_work *w, uint32_t i, usk_i128 apart, usk_i128 *rise)
 {
+	const struct usk_cell c = w->cell[i];
 	const uint64_t d = (uint64_t)apart;
-	switch ((enum usk_pace)w->cell[i].upper) {
-	case USK_CALM:
-		*rise = (usk_i128)d * (USK_E12 + w->run[w->run_of[i]].fast_e12);
-		return true;
-	case USK_SKEW:
-		*rise = (usk_i128)d * (USK_E12 + w->p->max_skew_e12);
-		return true;
-	case USK_SLACK:
-		*rise = (usk_i128)d * (USK_E12 + w->p->max_skew_e12) +
-			usk_e12(slack_of(w, i).rise_ns);
-		return true;
-	case USK_MONOTONE:
-	case USK_UNBOUNDED:
-		break;
+	if (c.upper > USK_SKEW) {
+		return false;
 	}
-	return false;
+	*rise = (usk_i128)d * (USK_E12 + (c.upper == USK_CALM ? w->run[w->run_of[i]].fast_e12
+							      : w->p->max_skew_e12));
+	*rise += c.slack ? usk_e12(slack_of(w, i).rise_ns) : 0;
+	return true;
 }
 
 static bool least_over(const struct usk_work *w, unsigned pace, usk_i128 d, usk_i128 *rise)
@@ -222,8 +211,8 @@ static void place_events(struct usk_sweeps *s)
 			.peer = peer == USK_NO_EVENT ? USK_NO_EVENT : s->place[peer],
 			.run = run & (USK_MOST_SWEPT_RUNS - 1),
 			.sent = w->sent[i],
-			.calm_least = few && w->cell[i].lower == USK_CALM,
-			.calm_most = few && w->cell[i].upper == USK_CALM,
+			.calm_least = few && w->cell[i].lower == USK_CALM && !w->cell[i].slack,
+			.calm_most = few && w->cell[i].upper == USK_CALM && !w->cell[i].slack,
 		};
 	}
 }

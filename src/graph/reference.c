@@ -125,22 +125,41 @@ static void leave_out_under_way(struct usk_work *w, uint32_t number)
 	free(received);
 }
 
+/* What a bracket of the reference and another clock says of the reference: all of it or, where it is excluded that all of
+ * it was the reference's, the part that other pairs may hide. */
+static void break_by_bracket(struct usk_work *w, uint32_t number)
+{
+	const struct usk_seen *s = &w->seen[number];
+	const bool a = s->a == w->reference, in_part = s->excluded[!a];
+	const uint32_t other = a ? s->b : s->a;
+	const bool rises = usk_seen_rises_for(s, other);
+	const int64_t part = s->part_ns[!a];
+	const int64_t far = in_part ? part : usk_bracket_farthest(&s->at);
+	struct usk_break b = usk_break_of(&s->at, rises, number);
+	/* Where a slew explains it T may jump in each cell of the bracket, and if it may in both directions nothing is
+	 * known in there: of that all was the other clock's. */
+	if (in_part && (!part || !s->at.step)) {
+		return;
+	}
+	if (in_part) {
+		b.in_part = true;
+		b.up = b.down = false;
+		b.rise_ns = rises || s->at.both ? part : 0;
+		b.fall_ns = rises && !s->at.both ? 0 : part;
+	}
+	b.falls = true;
+	b.far_ns = in_part ? part : usk_bracket_set_back(&s->at, s->b == w->reference);
+	usk_break_everyone(w, other, s->from, s->to, far, b);
+	if (!in_part && usk_seen_sets_back(w, s) && s->at.step && !s->at.doubted) {
+		leave_out_under_way(w, number);
+	}
+}
+
 void usk_break_by_reference(struct usk_work *w)
 {
-	for (size_t i = 0; i < w->n_seen; i++) {
-		const struct usk_seen *s = &w->seen[i];
-		bool a = s->a == w->reference;
-		uint32_t other = a ? s->b : s->a;
-		if (usk_seen_has(s, w->reference) && !s->excluded[!a]) {
-			struct usk_break b =
-				usk_break_of(&s->at, usk_seen_rises_for(s, other), (uint32_t)i);
-			b.falls = true;
-			b.far_ns = usk_bracket_set_back(&s->at, s->b == w->reference);
-			usk_break_everyone(w, other, s->from, s->to, usk_bracket_farthest(&s->at),
-					   b);
-			if (usk_seen_sets_back(w, s) && s->at.step && !s->at.doubted) {
-				leave_out_under_way(w, (uint32_t)i);
-			}
+	for (uint32_t i = 0; i < w->n_seen; i++) {
+		if (usk_seen_has(&w->seen[i], w->reference)) {
+			break_by_bracket(w, i);
 		}
 	}
 	const struct usk_graph_back *b = &w->p->back[w->reference];

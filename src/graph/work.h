@@ -20,13 +20,13 @@
 enum usk_pace {
 	USK_CALM,      /* at the clock's rate, within its wander */
 	USK_SKEW,      /* within the skew limit */
-	USK_SLACK,     /* so, but for what it may have jumped by there, too */
 	USK_MONOTONE,  /* not at all, but it does not fall: a lower bound only */
 	USK_UNBOUNDED, /* nothing is known */
 };
 
 struct usk_cell {
 	uint8_t lower, upper; /* enum usk_pace */
+	bool slack;	      /* T may jump in it, too: usk_work.slack */
 	bool folded;	      /* stamps may repeat: ordered with the ends of the fold alone */
 };
 
@@ -48,6 +48,7 @@ struct usk_break {
 	bool falls;		  /* T may fall in it, as the reference may have been set back */
 	int64_t far_ns;	   /* by so much at most; 0: nobody knows, by no more than it lasts */
 	bool of_reference; /* as these tell of the reference */
+	bool in_part;	   /* a step that pairs hide, if there was one: no slew comes with it */
 	bool vague;	   /* by how much it was set back is unknown: what else hides in it, too */
 	int64_t fold_ns;   /* stamps of this much before and behind may have been shown twice */
 	uint32_t bracket;  /* what showed it, of usk_work.seen; UINT32_MAX: records, or a cycle */
@@ -78,7 +79,7 @@ struct usk_fallings {
 
 enum usk_falling_what { USK_FELL, USK_TWICE, USK_ROSE, USK_FALLING_COUNT };
 
-/* Cells from this event on, of pace USK_SLACK: by how much T may jump in one. */
+/* Cells from this event on that have slack: by how much T may jump in one. */
 struct usk_slack {
 	uint32_t first, falling; /* falling: T may fall there, as so many brackets say */
 	int64_t rise_ns, fall_ns;
@@ -108,10 +109,11 @@ struct usk_pairwise {
 struct usk_seen {
 	uint32_t pair, a, b;
 	struct usk_bracket at;
-	usk_i128 from, to; /* on the reference, e12, once bounds are known */
-	bool may_be[2];	   /* a's, b's, as is likely */
-	bool sure;	   /* more than likely */
-	bool excluded[2];  /* certainly not */
+	usk_i128 from, to;  /* on the reference, e12, once bounds are known */
+	bool may_be[2];	    /* a's, b's, as is likely */
+	bool sure;	    /* more than likely */
+	bool excluded[2];   /* certainly not all of it, */
+	int64_t part_ns[2]; /* but so much at most, as other pairs hide that */
 };
 
 /* A clock of constant rate: all lines that fit. Bounds are polylines of the offset, each corner of
@@ -327,10 +329,16 @@ bool usk_fold_from_first(const struct usk_work *w, const struct usk_fold *f, int
 /** The same from stamp x to the last one. */
 bool usk_fold_to_last(const struct usk_work *w, const struct usk_fold *f, int64_t x,
 		      usk_i128 *rise);
+/** May T do more in it than go on at some rate? */
+static inline bool usk_cell_jumps(struct usk_cell c)
+{
+	return c.lower > USK_SKEW || c.upper > USK_SKEW || c.slack;
+}
+
 /** Is its rate the clock's? */
 static inline bool usk_cell_calm(struct usk_cell c)
 {
-	return c.lower == USK_CALM && c.upper == USK_CALM && !c.folded;
+	return c.lower == USK_CALM && c.upper == USK_CALM && !c.folded && !c.slack;
 }
 
 /* ---- rates.c ------------------------------------------------------------------------------------
