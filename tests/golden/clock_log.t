@@ -10,7 +10,7 @@ realtime,86700006075453,1700000299499757877,86700006075490,47311924,1,set
 $ unskew sync sim/messages.csv --truth sim/truth.json | grep -e '^host1' -e Uncertainty -e Causality -e Step -e from -e Model -e Truth -e Disturbed
 host1  bounded    -20.138 ms ± 203 us             182.9 (182.9 to 193.9)  3,002     2,916
 Causality violations (received before sent): 2,951 before correction, 0 after, and 3 among the outliers.
-Uncertainty over the trace: ±51.8 us to ±251 ms, ±888 us on average.
+Uncertainty over the trace: ±51.8 us to ±251 ms, ±897 us on average.
 Step of host1 or host0 (messages cannot tell which): host1 was stepped backward, or host0 stepped forward, by 500.205 ms ± 404 us,
 Disturbed: host1 may have been stepped or slewed in 1 stretch, 368 s in all (61.4 % of the time);
 Model wander: the rate of each clock is constant within 5 ppm
@@ -26,7 +26,7 @@ Truth: host1's estimate is off by at most 250 ms; its band holds the truth throu
 ! Wrote clocks.json.
 # The answer is by the stamps as recorded: nobody behind it needs the log.
 $ unskew convert clocks.json --clock host1 1700000100000000000 1700000500000000000
-1700000100000000000	1700000099969659518	1700000099969607404	1700000099969712557
+1700000100000000000	1700000099969659519	1700000099969607401	1700000099969712562
 1700000500000000000	1700000500465075212	1700000500465023242	1700000500465127396
 # What a log does not cover counts as a clock that is not logged.
 $ head -400 sim/host1.clock.csv >short.csv; unskew sync sim/messages.csv --truth sim/truth.json --clock-log host1=short.csv | grep -e '^host1' -e short.csv -e Model -e Truth

@@ -463,8 +463,10 @@ static bool read_arguments(int argc, char **argv, struct job *j)
 			return false;
 		}
 	}
-	j->first += case_first(j->count) - 1;
-	j->count = case_count(j->count);
+	if (j->count > 1) { /* one is that one, however many are asked for */
+		j->first += case_first(j->count) - 1;
+		j->count = case_count(j->count);
+	}
 	return j->jobs > 0 && j->jobs < 64;
 }
 
