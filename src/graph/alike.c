@@ -148,6 +148,9 @@ void usk_break_alike(struct usk_work *w)
 		const struct usk_seen s = w->seen[i];
 		const uint32_t side[] = { s.a, s.b };
 		for (int of = 0; of < 2 && s.at.step && !s.at.doubted; of++) {
+			if (side[of] == w->reference) {
+				continue; /* nobody is set with it: then all others do not jump */
+			}
 			ask_pairs(&x, &s, side[of]);
 			take_from(&x, side[of]);
 			struct usk_break b =

@@ -238,8 +238,9 @@ static bool supported(const struct usk_work *w, size_t i, uint32_t k, const stru
 	const struct usk_seen *s = &w->seen[i], *t;
 	bool any = false;
 	for (size_t at = w->n_by_begin; !any && (t = usk_seen_near(w, s, &at));) {
-		any = t != s && usk_seen_has(t, k) && !usk_seen_has(t, s->a == k ? s->b : s->a) &&
-		      alike(w, s, t, k) && !(theirs && theirs[t - w->seen].by[t->a == k]);
+		any = t != s && !t->at.unseen && usk_seen_has(t, k) &&
+		      !usk_seen_has(t, s->a == k ? s->b : s->a) && alike(w, s, t, k) &&
+		      !(theirs && theirs[t - w->seen].by[t->a == k]);
 	}
 	return any;
 }

@@ -286,9 +286,12 @@ static void break_cells(struct usk_work *w, const struct usk_break *b, struct ar
 	for (; i < end; i++) {
 		weaken(&w->cell[i],
 		       !b->down	  ? goes_on
+		       : b->fast  ? USK_FAST
 		       : b->falls ? USK_UNBOUNDED
 				  : USK_MONOTONE,
-		       b->up ? USK_UNBOUNDED : goes_on);
+		       !b->up	 ? goes_on
+		       : b->fast ? USK_FAST
+				 : USK_UNBOUNDED);
 		w->cell[i].slack = w->cell[i].slack || b->rise_ns || b->fall_ns;
 	}
 	if (!b->fold_ns) {

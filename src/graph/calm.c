@@ -17,24 +17,6 @@ static int64_t stamp_of(const struct usk_course *w, size_t i, bool of_b)
 		    : usk_course_a_stamp(w->part, &w->p[i]);
 }
 
-/* By point: does something happen for certain, or maybe, between it and the one before? */
-static bool *happens_before(const struct usk_course *w, int64_t wander)
-{
-	struct usk_spans s = usk_course_spans(w, wander);
-	int32_t *begins = usk_alloc(w->n + 1, sizeof *begins), depth = 0;
-	bool *out = usk_alloc(w->n + 1, sizeof *out);
-	for (size_t k = 0; k < s.n; k++) {
-		begins[s.span[k].from + 1]++;
-		begins[s.span[k].to + 1]--;
-	}
-	for (size_t i = 0; i < w->n; i++) {
-		depth += begins[i];
-		out[i] = depth > 0;
-	}
-	USK_FREE(begins, s.span);
-	return out;
-}
-
 /* Slopes in mirrored time. */
 static struct usk_slope_range mirrored(struct usk_slope_range c)
 {
@@ -73,7 +55,8 @@ void usk_calm_course_of(struct usk_calm_course *x, const struct usk_part *p, int
 	struct usk_course *w = &x->w;
 	*w = (struct usk_course){ .part = p, .skew_e12 = max_skew_e12 };
 	usk_course_of(w, NULL, NULL);
-	bool *happens = happens_before(w, wander_e12);
+	struct usk_spans spans = usk_course_spans(w, wander_e12);
+	bool *happens = usk_course_happens(w, &spans);
 	for (int b = 0; b < 2; b++) {
 		int64_t *most = usk_alloc(w->n + 1, sizeof *most);
 		int64_t *least = usk_alloc(w->n + 1, sizeof *least);
@@ -86,7 +69,7 @@ void usk_calm_course_of(struct usk_calm_course *x, const struct usk_part *p, int
 		x->least[b] = least;
 		x->stretch[b] = longest(w, wander_e12, happens, b);
 	}
-	free(happens);
+	USK_FREE(happens, spans.span);
 }
 
 void usk_calm_course_free(struct usk_calm_course *x)

@@ -56,10 +56,11 @@ struct usk_break usk_break_of(const struct usk_bracket *x, bool rises, uint32_t 
 {
 	struct usk_break b = { .bracket = number };
 	int64_t most = x->rises ? x->most_ns : x->least_ns; /* either is of the offset */
-	bool known = !x->step && !x->doubted && most != USK_NONE;
+	bool known = !x->step && !x->doubted && !x->unseen && most != USK_NONE;
 	int64_t far = !known ? 0 : most < 0 ? -most : most;
 	b.up = !known && (rises || x->both);
 	b.down = !known && (!rises || x->both);
+	b.fast = x->unseen;
 	b.rise_ns = rises ? far : 0;
 	b.fall_ns = rises ? 0 : far;
 	return b;
@@ -75,17 +76,19 @@ static void break_pair(struct usk_work *w, uint32_t number)
 	b.clock = s->b;
 	b.from_ns = x->b0_ns;
 	b.to_ns = x->b1_ns;
-	b.falls = s->a == w->reference;
-	b.far_ns = b.falls ? usk_bracket_set_back(x, false) : 0;
-	b.vague = x->most_ns == USK_NONE;
-	b.fold_ns = b.up ? usk_bracket_set_back(x, true) : 0;
 	a.clock = s->a;
 	a.from_ns = x->a0_ns;
 	a.to_ns = x->a1_ns;
-	a.falls = s->b == w->reference;
-	a.far_ns = a.falls ? usk_bracket_set_back(x, true) : 0;
-	a.vague = x->least_ns == USK_NONE;
-	a.fold_ns = a.up ? usk_bracket_set_back(x, false) : 0;
+	if (!x->unseen) { /* else neither was set */
+		b.falls = s->a == w->reference;
+		b.far_ns = b.falls ? usk_bracket_set_back(x, false) : 0;
+		b.vague = x->most_ns == USK_NONE;
+		b.fold_ns = b.up ? usk_bracket_set_back(x, true) : 0;
+		a.falls = s->b == w->reference;
+		a.far_ns = a.falls ? usk_bracket_set_back(x, true) : 0;
+		a.vague = x->least_ns == USK_NONE;
+		a.fold_ns = a.up ? usk_bracket_set_back(x, false) : 0;
+	}
 	usk_break_add(w, b);
 	usk_break_add(w, a);
 }

@@ -308,6 +308,22 @@ struct usk_spans usk_course_steps(const struct usk_course *w)
 	return spans_between(&x, &forth, &back);
 }
 
+bool *usk_course_happens(const struct usk_course *w, const struct usk_spans *s)
+{
+	int32_t *begins = usk_alloc(w->n + 1, sizeof *begins), depth = 0;
+	bool *out = usk_alloc(w->n + 1, sizeof *out);
+	for (size_t k = 0; k < s->n; k++) {
+		begins[s->span[k].from + 1]++;
+		begins[s->span[k].to + 1]--;
+	}
+	for (size_t i = 0; i < w->n; i++) {
+		depth += begins[i];
+		out[i] = depth > 0;
+	}
+	free(begins);
+	return out;
+}
+
 static bool meet(const struct usk_span *a, const struct usk_span *b)
 {
 	return a->from <= b->to && b->from <= a->to;

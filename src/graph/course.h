@@ -46,6 +46,11 @@ struct usk_offsets {
 	usk_i128 lo, hi;
 };
 
+/* Points from one number to before another. */
+struct usk_range {
+	size_t first, end;
+};
+
 /* By number of point: the last that is surely before, the first that is surely behind. */
 struct usk_span {
 	size_t from, to;
@@ -53,6 +58,9 @@ struct usk_span {
 	bool step; /* no clock within the skew limit explains it: usk_course_slewed() says so */
 	bool slew; /* several of these, which may be one slew */
 	int64_t at_once_ns; /* then the most that one of them was by; 0: unknown */
+	bool slewed;	    /* one slew may have been all of it */
+	size_t began,
+		ended; /* then the last point before which it may have begun, the first by which it had ended */
 };
 
 struct usk_spans {
@@ -119,11 +127,6 @@ struct usk_offsets usk_course_look(const struct usk_outlook *x, struct usk_slope
 size_t usk_course_nearest(const struct usk_course *w, const struct usk_outlook *x,
 			  struct usk_slope_range c, const struct usk_course_point *p, size_t from,
 			  bool behind);
-/* Points from one number to before another. */
-struct usk_range {
-	size_t first, end;
-};
-
 /** What a showed at points, for the two questions that follow, which take about O(log n) each. O(n). */
 struct usk_stamps *usk_course_stamps(const struct usk_course *w);
 void usk_course_stamps_free(struct usk_stamps *s);
@@ -149,6 +152,8 @@ struct usk_rise usk_course_rise(const struct usk_course *w, struct usk_slope_ran
  * is needed. */
 int64_t *usk_course_flights(const struct usk_course *w, struct usk_slope_range c,
 			    const struct usk_spans *s);
+/** By point: may something have happened between it and the one before? free() it. */
+bool *usk_course_happens(const struct usk_course *w, const struct usk_spans *s);
 /** The same of the skew limit alone: steps, beyond doubt; free() them. */
 struct usk_spans usk_course_steps(const struct usk_course *w);
 /** Brackets hold all of where the skew limit alone says that a step lies: who steps a clock slews
@@ -184,7 +189,7 @@ struct usk_calm_course {
 	int64_t *most[2], *least[2];
 	/* By point: of the longest calm stretch up to it, and of that from it on. */
 	struct usk_calm_stretch {
-		usk_i128 ns; /* it lasts; -1: there is none */
+		usk_i128 ns; /* it lasts */
 		struct usk_slope_range cone;
 	} * stretch[2];
 };

@@ -354,6 +354,28 @@ static void unite_steps(struct usk_calm *c)
 	c->n_brackets = n;
 }
 
+/*
+ * A step that one slew may have been lies where it shows; but the slew may have gone on beyond, where messages of one
+ * direction do not contradict each other. Nobody was set there.
+ */
+static void add_unseen(const struct usk_course *w, const struct usk_spans *s, struct usk_calm *c)
+{
+	c->bracket = usk_grow(c->bracket, c->n_brackets + s->n + 1, sizeof *c->bracket);
+	for (size_t k = 0; k < s->n; k++) {
+		const struct usk_span *x = &s->span[k];
+		const struct usk_span all = { .from = x->began, .to = x->ended, .rises = x->rises };
+		if (x->slewed && (x->began < x->from || x->ended > x->to)) {
+			const struct usk_rise size = usk_course_rise(w, s->cone, x);
+			struct usk_bracket b;
+			usk_course_bracket(w, &all, &b);
+			b.unseen = true;
+			b.least_ns = size.least_ns;
+			b.most_ns = size.most_ns;
+			c->bracket[c->n_brackets++] = b;
+		}
+	}
+}
+
 /* A step for every so many points, or more, is no explanation. */
 static bool too_many(size_t steps, size_t points)
 {
@@ -477,6 +499,7 @@ void usk_calm_of(const struct usk_part *p, const struct usk_calm_model *m,
 		out->n_known[0] = out->n_known[1] = 0;
 	}
 	unite_steps(out);
+	add_unseen(&w, &s, out);
 	out->contradicted = out->contradicted || explains_nothing(&w, s.n_slews, out);
 	usk_course_outlook_free(w.outlook);
 	usk_course_stamps_free(w.stamps);

@@ -134,9 +134,10 @@ static void put_crossings(const struct usk_work *w, uint32_t i, usk_i128 u, usk_
 			  struct cell_places *p)
 {
 	for (int upper = 1; upper >= 0 && u < v; upper--) {
-		const usk_i128 over = left_over(w, i, upper, u);
-		const usk_i128 rate = (left_over(w, i, upper, v) - over) / (v - u);
-		const usk_i128 s = rate ? u + usk_floor_div(-over, rate) : u;
+		/* Of the upper bound it rises, of the lower one it falls. */
+		const usk_i128 a = left_over(w, i, upper, u), b = left_over(w, i, upper, v);
+		const usk_i128 rate = (a < b ? b - a : a - b) / (v - u);
+		const usk_i128 s = rate ? u + usk_floor_div(a < b ? -a : a, rate) : u;
 		for (usk_i128 x = s; x <= s + 1 && rate; x++) {
 			if (u < x && x < v) {
 				put_place(p, x);

@@ -181,7 +181,8 @@ void usk_write_jumps(const struct usk_work *w, uint32_t i, struct usk_clock *k)
 	for (size_t n = 0; n < w->n_breaks; n++) {
 		const struct usk_break *b = &w->brk[n];
 		const struct usk_seen *s = b->bracket == UINT32_MAX ? NULL : &w->seen[b->bracket];
-		if (b->clock != i || (s && s->at.doubted && !leaves_end_open(w, b))) {
+		if (b->clock != i || (s && s->at.unseen) ||
+		    (s && s->at.doubted && !leaves_end_open(w, b))) {
 			continue; /* outliers are told instead */
 		}
 		struct usk_jump j = { .kind = b->of_reference ? USK_JUMP : USK_BEND,

@@ -46,8 +46,14 @@ static struct usk_slack slack_of(const struct usk_work *w, uint32_t i)
 /* T rises by so much at least in a ns of a cell in which it has a least rate. */
 static int64_t least_pace(const struct usk_work *w, uint32_t i)
 {
-	return USK_E12 +
-	       (w->cell[i].lower == USK_CALM ? w->run[w->run_of[i]].slow_e12 : -w->p->max_skew_e12);
+	switch ((enum usk_pace)w->cell[i].lower) {
+	case USK_CALM:
+		return USK_E12 + w->run[w->run_of[i]].slow_e12;
+	case USK_FAST:
+		return USK_E12 - w->p->max_skew_e12 - USK_FASTEST_E12;
+	default:
+		return USK_E12 - w->p->max_skew_e12;
+	}
 }
 
 /* Stamps of a clock do not fall, so d takes no more than 64 bits, and products half the work. */
@@ -59,7 +65,7 @@ bool usk_cell_least(const struct usk_work *w, uint32_t i, usk_i128 apart, usk_i1
 		return false;
 	}
 	*rise = c.lower == USK_MONOTONE ? 0 : (usk_i128)d * least_pace(w, i);
-	if (c.slack && c.lower != USK_MONOTONE) {
+	if (c.slack) {
 		const struct usk_slack s = slack_of(w, i);
 		*rise -= usk_e12(s.fall_ns);
 		*rise = *rise < 0 && !s.falling ? 0 : *rise;
@@ -71,7 +77,7 @@ usk_i128 usk_cell_flat(const struct usk_work *w, uint32_t i)
 {
 	const struct usk_cell c = w->cell[i];
 	const struct usk_slack s = c.slack ? slack_of(w, i) : (struct usk_slack){ .fall_ns = 0 };
-	const bool bends = s.fall_ns && !s.falling && c.lower <= USK_SKEW;
+	const bool bends = s.fall_ns && !s.falling && c.lower <= USK_FAST;
 	return bends ? usk_floor_div(usk_e12(s.fall_ns), least_pace(w, i)) : 0;
 }
 
@@ -79,11 +85,13 @@ bool usk_cell_most(const struct usk_work *w, uint32_t i, usk_i128 apart, usk_i12
 {
 	const struct usk_cell c = w->cell[i];
 	const uint64_t d = (uint64_t)apart;
-	if (c.upper > USK_SKEW) {
+	if (c.upper > USK_FAST) {
 		return false;
 	}
-	*rise = (usk_i128)d * (USK_E12 + (c.upper == USK_CALM ? w->run[w->run_of[i]].fast_e12
-							      : w->p->max_skew_e12));
+	*rise = (usk_i128)d *
+		(USK_E12 + (c.upper == USK_CALM	  ? w->run[w->run_of[i]].fast_e12
+			    : c.upper == USK_FAST ? w->p->max_skew_e12 + USK_FASTEST_E12
+						  : w->p->max_skew_e12));
 	*rise += c.slack ? usk_e12(slack_of(w, i).rise_ns) : 0;
 	return true;
 }

@@ -147,7 +147,7 @@ static void break_by_bracket(struct usk_work *w, uint32_t number)
 		b.rise_ns = rises || s->at.both ? part : 0;
 		b.fall_ns = rises && !s->at.both ? 0 : part;
 	}
-	b.falls = true;
+	b.falls = !s->at.unseen;
 	b.far_ns = in_part ? part : usk_bracket_set_back(&s->at, s->b == w->reference);
 	usk_break_everyone(w, other, s->from, s->to, far, b);
 	if (!in_part && usk_seen_sets_back(w, s) && s->at.step && !s->at.doubted) {

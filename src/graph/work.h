@@ -16,10 +16,14 @@
 #define USK_INF	     ((usk_i128)1 << 125) /* no bound */
 #define USK_NO_EVENT UINT32_MAX
 
+/* Linux slews a clock by a tenth at most, which is a ninth of what it then shows. */
+#define USK_FASTEST_E12 (USK_E12 / 9)
+
 /* By how much T may rise over a cell of d ns. */
 enum usk_pace {
 	USK_CALM,      /* at the clock's rate, within its wander */
 	USK_SKEW,      /* within the skew limit */
+	USK_FAST,      /* as fast as a clock is slewed: USK_FASTEST_E12 more */
 	USK_MONOTONE,  /* not at all, but it does not fall: a lower bound only */
 	USK_UNBOUNDED, /* nothing is known */
 };
@@ -48,6 +52,7 @@ struct usk_break {
 	bool falls;		  /* T may fall in it, as the reference may have been set back */
 	int64_t far_ns;	   /* by so much at most; 0: nobody knows, by no more than it lasts */
 	bool of_reference; /* as these tell of the reference */
+	bool fast;	   /* up, down: at a rate, as it was slewed */
 	bool in_part;	   /* a step that pairs hide, if there was one: no slew comes with it */
 	bool vague;	   /* by how much it was set back is unknown: what else hides in it, too */
 	int64_t fold_ns;   /* stamps of this much before and behind may have been shown twice */
@@ -113,7 +118,7 @@ struct usk_seen {
 	bool may_be[2];	    /* a's, b's, as is likely */
 	bool sure;	    /* more than likely */
 	bool excluded[2];   /* certainly not all of it, */
-	int64_t part_ns[2]; /* but so much at most, as other pairs hide that */
+	int64_t part_ns[2]; /* then so much of it at most, as other pairs hide that */
 };
 
 /* A clock of constant rate: all lines that fit. Bounds are polylines of the offset, each corner of
@@ -332,7 +337,7 @@ bool usk_fold_to_last(const struct usk_work *w, const struct usk_fold *f, int64_
 /** May T do more in it than go on at some rate? */
 static inline bool usk_cell_jumps(struct usk_cell c)
 {
-	return c.lower > USK_SKEW || c.upper > USK_SKEW || c.slack;
+	return c.lower > USK_FAST || c.upper > USK_FAST || c.slack;
 }
 
 /** Is its rate the clock's? */

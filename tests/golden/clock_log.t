@@ -26,7 +26,7 @@ Truth: host1's estimate is off by at most 250 ms; its band holds the truth throu
 ! Wrote clocks.json.
 # The answer is by the stamps as recorded: nobody behind it needs the log.
 $ unskew convert clocks.json --clock host1 1700000100000000000 1700000500000000000
-1700000100000000000	1700000099969659519	1700000099969607401	1700000099969712562
+1700000100000000000	1700000099969659518	1700000099969607404	1700000099969712557
 1700000500000000000	1700000500465075212	1700000500465023242	1700000500465127396
 # What a log does not cover counts as a clock that is not logged.
 $ head -400 sim/host1.clock.csv >short.csv; unskew sync sim/messages.csv --truth sim/truth.json --clock-log host1=short.csv | grep -e '^host1' -e short.csv -e Model -e Truth

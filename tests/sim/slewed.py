@@ -60,14 +60,16 @@ def slew_some(draw, clock, seconds, longest, period):
 		t = clock.slew(t, draw.choice([-1, 1]) * by, rate) + int(draw.uniform(0.01, 0.2) * seconds * S)
 
 
-def messages(draw, clocks, pairs, seconds, period, delays):
+def messages(draw, clocks, pairs, seconds, period, delays, silent=()):
 	rows = []
 	for (a, b), between in zip(pairs, delays):
 		for who, whom in ((a, b), (b, a)):
+			begin, end = dict(silent).get((who, whom), (0, 0))
 			t = 0
 			while t < seconds * S:
 				t += int(draw.expovariate(1 / period)) + 1
-				rows.append((t, who, whom, clocks[who].at(t), clocks[whom].at(t + draw.randrange(*between))))
+				if not begin < t < end:
+					rows.append((t, who, whom, clocks[who].at(t), clocks[whom].at(t + draw.randrange(*between))))
 	with open('messages.csv', 'w', encoding='utf-8') as f:
 		f.write('sender,receiver,sent_ns,received_ns\n')
 		f.writelines(f'c{who},c{whom},{sent},{received}\n' for _, who, whom, sent, received in sorted(rows))
@@ -98,7 +100,16 @@ def ask(unskew, clocks, seconds, judged=lambda t: True, options=()):
 	return answer, [(sum(out > 0 for out in of), max(of)) for of in found], len(found) * len(times)
 
 
-def make(draw):
+def silences(draw, pairs, seconds):
+	found = []
+	for a, b in pairs:
+		begin = draw.uniform(0.1, 0.5)
+		found.append((draw.choice([(a, b), (b, a)]),
+		              (int(begin * seconds * S), int((begin + draw.uniform(0.2, 0.5)) * seconds * S))))
+	return found
+
+
+def make(draw, one_way=False):
 	"""Clocks, how many of them are in a row, for how long, and what messages hide of a slew's ends; writes messages.csv."""
 	n, seconds, period = draw.choice([2, 2, 3, 4]), draw.choice([10, 30]), draw.choice([10, 50, 250]) * 10**6
 	least = int(10**draw.uniform(4.3, 5.7))
@@ -107,13 +118,15 @@ def make(draw):
 	chain = draw.random() < 0.5
 	for k in draw.sample(range(n), draw.choice([1, 1, min(2, n)])):
 		slew_some(draw, clocks[k], seconds, delays[1], period)
-	messages(draw, clocks, [(k - 1 if chain else 0, k) for k in range(1, n)], seconds, period, [delays] * (n - 1))
+	pairs = [(k - 1 if chain else 0, k) for k in range(1, n)]
+	silent = silences(draw, pairs, seconds) if one_way else ()
+	messages(draw, clocks, pairs, seconds, period, [delays] * (n - 1), silent)
 	fastest = max((rate for c in clocks for _, _, rate in c.slews), default=0)
 	return clocks, n if chain else 2, seconds, 2 * delays[1] + 3 * period * fastest // S
 
 
-def judge(unskew, seed):
-	clocks, row, seconds, hidden = make(random.Random(f'slewed {seed}'))
+def judge(unskew, seed, one_way=False):
+	clocks, row, seconds, hidden = make(random.Random(f'slewed {seed}'), one_way)
 	answer, missed, asked = ask(unskew, clocks, seconds)
 	worst = max((worst for _, worst in missed), default=0)
 	why = f'a band excludes the truth by {worst / 1e6} ms; messages hide {hidden / 1e6} ms' if worst > row * hidden else None
