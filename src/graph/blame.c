@@ -137,12 +137,6 @@ static struct usk_rise other_says(const struct usk_work *w, const struct usk_see
 	return rise;
 }
 
-static bool is_other(const struct usk_work *w, const struct usk_seen *s, uint32_t k, size_t i)
-{
-	const struct usk_graph_pair *p = &w->p->pair[i];
-	return w->tied[i] && i != s->pair && (p->a == k || p->b == k);
-}
-
 bool usk_seen_sized(const struct usk_seen *s)
 {
 	return s->at.least_ns != USK_NONE && s->at.most_ns != USK_NONE;
@@ -156,26 +150,34 @@ bool usk_seen_denied(const struct usk_work *w, const struct usk_seen *s, uint32_
 	       (r.least_ns != USK_NONE && size[1] < r.least_ns);
 }
 
-/* By how much a clock was set at most by what its other pairs do not show: USK_NONE if they would not have shown it. */
-static int64_t cleared(const struct usk_work *w, const struct usk_seen *s, uint32_t k)
+/* Does a pair show anything at about the time of a bracket? */
+static bool shows(const struct usk_work *w, const struct usk_seen *s, size_t pair)
 {
-	int64_t most = USK_NONE;
-	for (size_t i = 0; i < w->p->n_pairs && usk_seen_sized(s); i++) {
-		int64_t size[2];
-		if (is_other(w, s, k, i)) {
-			const struct usk_rise r = other_says(w, s, k, i, size);
-			const bool up = r.most_ns != USK_NONE && size[0] > r.most_ns;
-			const bool down = r.least_ns != USK_NONE && size[1] < r.least_ns;
-			const struct usk_seen *t;
-			bool shown = !up && !down;
-			for (size_t at = w->n_by_begin; !shown && (t = usk_seen_near(w, s, &at));) {
-				shown = t->pair == i && overlap(t, s);
-			}
-			if (!shown) {
-				int64_t hidden = up ? r.most_ns : -r.least_ns;
-				hidden = hidden > 0 ? hidden : 0;
-				most = most == USK_NONE || hidden < most ? hidden : most;
-			}
+	const struct usk_seen *t;
+	bool any = false;
+	for (size_t at = w->n_by_begin; !any && (t = usk_seen_near(w, s, &at));) {
+		any = t->pair == pair && overlap(t, s);
+	}
+	return any;
+}
+
+/* By how much a clock was set at most by what its other pairs do not show: USK_NONE if they would not have shown it. */
+static int64_t cleared(const struct usk_work *w, const struct usk_arcs *g, const struct usk_seen *s,
+		       uint32_t k)
+{
+	int64_t most = USK_NONE, size[2];
+	for (size_t n = g->first[k]; n < g->first[k + 1] && usk_seen_sized(s); n++) {
+		const uint32_t pair = g->arc[n].pair;
+		if (pair == s->pair || pair == UINT32_MAX) {
+			continue;
+		}
+		const struct usk_rise r = other_says(w, s, k, pair, size);
+		const bool up = r.most_ns != USK_NONE && size[0] > r.most_ns;
+		const bool down = r.least_ns != USK_NONE && size[1] < r.least_ns;
+		if ((up || down) && !shows(w, s, pair)) {
+			const int64_t hidden = up ? r.most_ns : -r.least_ns;
+			const int64_t part = hidden > 0 ? hidden : 0;
+			most = most == USK_NONE || part < most ? part : most;
 		}
 	}
 	return most;
@@ -187,15 +189,17 @@ static int64_t cleared(const struct usk_work *w, const struct usk_seen *s, uint3
  * says this and the other one that they do not tell: by the mean of both a single message that was
  * slow would.
  */
-static int likely(const struct usk_work *w, const struct usk_seen *s, uint32_t k)
+static int likely(const struct usk_work *w, const struct usk_arcs *g, const struct usk_seen *s,
+		  uint32_t k)
 {
 	int votes = 0;
-	for (size_t i = 0; i < w->p->n_pairs && usk_seen_sized(s); i++) {
+	for (size_t n = g->first[k]; n < g->first[k + 1] && usk_seen_sized(s); n++) {
+		const uint32_t pair = g->arc[n].pair;
 		int64_t size[2];
-		if (!is_other(w, s, k, i)) {
+		if (pair == s->pair || pair == UINT32_MAX) {
 			continue;
 		}
-		struct usk_rise r = other_says(w, s, k, i, size);
+		struct usk_rise r = other_says(w, s, k, pair, size);
 		bool up = size[0] > 0;
 		usk_i128 least = up ? size[0] : -(usk_i128)size[1];
 		usk_i128 a = r.likely_ns[0], b = r.likely_ns[1];
@@ -253,6 +257,7 @@ static bool supported(const struct usk_work *w, size_t i, uint32_t k, const stru
 static void blame(struct usk_work *w)
 {
 	struct shared *shared = usk_alloc(w->n_seen + 1, sizeof *shared);
+	struct usk_arcs g = usk_arcs_of(w);
 	w->course = usk_alloc(w->p->n_pairs + 1, sizeof *w->course);
 	for (size_t i = 0; i < w->n_seen; i++) {
 		place(w, &w->seen[i]);
@@ -269,10 +274,10 @@ static void blame(struct usk_work *w)
 			continue;
 		}
 		bool support[2] = { supported(w, i, s->a, shared), supported(w, i, s->b, shared) };
-		const int64_t part[2] = { cleared(w, s, s->a), cleared(w, s, s->b) };
+		const int64_t part[2] = { cleared(w, &g, s, s->a), cleared(w, &g, s, s->b) };
 		bool clear[2] = { part[0] != USK_NONE, part[1] != USK_NONE };
 		bool known = clear[0] != clear[1], any = support[0] || support[1];
-		int more = known || any ? 0 : likely(w, s, s->a) - likely(w, s, s->b);
+		int more = known || any ? 0 : likely(w, &g, s, s->a) - likely(w, &g, s, s->b);
 		s->sure = known || any;
 		for (int k = 0; k < 2; k++) {
 			s->excluded[k] = clear[k] && !clear[!k];
@@ -284,6 +289,7 @@ static void blame(struct usk_work *w)
 		}
 	}
 	free(shared);
+	usk_arcs_free(&g);
 }
 
 static void forget(struct usk_work *w)
