@@ -38,16 +38,23 @@ bool usk_seen_sets_back(const struct usk_work *w, const struct usk_seen *s)
 	return usk_seen_has(s, w->reference) && (s->at.both || usk_seen_rises_for(s, w->reference));
 }
 
-/* Between which times of the reference it lay: of both clocks one may be known better. If it is the
- * reference that was set back it showed less behind it than before, by as much. */
+/* Of both clocks one may be known better. */
+void usk_seen_place(const struct usk_work *w, const struct usk_seen *s, const struct usk_within *at,
+		    usk_i128 *from, usk_i128 *to)
+{
+	const usk_i128 a = time_of(w, s->a, at->a0_ns, false),
+		       b = time_of(w, s->b, at->b0_ns, false);
+	const usk_i128 a_end = time_of(w, s->a, at->a1_ns, true);
+	const usk_i128 b_end = time_of(w, s->b, at->b1_ns, true);
+	*from = a > b ? a : b;
+	*to = a_end < b_end ? a_end : b_end;
+}
+
+/* If it is the reference that was set back it showed less behind it than before, by as much. */
 static void place(const struct usk_work *w, struct usk_seen *s)
 {
-	usk_i128 from = time_of(w, s->a, s->at.a0_ns, false);
-	usk_i128 to = time_of(w, s->a, s->at.a1_ns, true);
-	s->from = time_of(w, s->b, s->at.b0_ns, false);
-	s->to = time_of(w, s->b, s->at.b1_ns, true);
-	s->from = from > s->from ? from : s->from;
-	s->to = to < s->to ? to : s->to;
+	const struct usk_within at = { s->at.b0_ns, s->at.b1_ns, s->at.a0_ns, s->at.a1_ns };
+	usk_seen_place(w, s, &at, &s->from, &s->to);
 	if (usk_seen_sets_back(w, s)) {
 		s->from -= usk_e12(usk_bracket_farthest(&s->at));
 		s->to += usk_e12(usk_bracket_farthest(&s->at));
@@ -242,9 +249,8 @@ static bool supported(const struct usk_work *w, size_t i, uint32_t k, const stru
 	const struct usk_seen *s = &w->seen[i], *t;
 	bool any = false;
 	for (size_t at = w->n_by_begin; !any && (t = usk_seen_near(w, s, &at));) {
-		any = t != s && !t->at.unseen && usk_seen_has(t, k) &&
-		      !usk_seen_has(t, s->a == k ? s->b : s->a) && alike(w, s, t, k) &&
-		      !(theirs && theirs[t - w->seen].by[t->a == k]);
+		any = t != s && usk_seen_has(t, k) && !usk_seen_has(t, s->a == k ? s->b : s->a) &&
+		      alike(w, s, t, k) && !(theirs && theirs[t - w->seen].by[t->a == k]);
 	}
 	return any;
 }

@@ -285,13 +285,12 @@ static void break_cells(struct usk_work *w, const struct usk_break *b, struct ar
 	const enum usk_pace goes_on = b->in_part ? USK_CALM : USK_SKEW;
 	for (; i < end; i++) {
 		weaken(&w->cell[i],
-		       !b->down	  ? goes_on
-		       : b->fast  ? USK_FAST
-		       : b->falls ? USK_UNBOUNDED
-				  : USK_MONOTONE,
-		       !b->up	 ? goes_on
-		       : b->fast ? USK_FAST
-				 : USK_UNBOUNDED);
+		       b->down	      ? (b->falls ? USK_UNBOUNDED : USK_MONOTONE)
+		       : b->fast_down ? USK_FAST
+				      : goes_on,
+		       b->up	    ? USK_UNBOUNDED
+		       : b->fast_up ? USK_FAST
+				    : goes_on);
 		w->cell[i].slack = w->cell[i].slack || b->rise_ns || b->fall_ns;
 	}
 	if (!b->fold_ns) {

@@ -56,14 +56,20 @@ struct usk_break usk_break_of(const struct usk_bracket *x, bool rises, uint32_t 
 {
 	struct usk_break b = { .bracket = number };
 	int64_t most = x->rises ? x->most_ns : x->least_ns; /* either is of the offset */
-	bool known = !x->step && !x->doubted && !x->unseen && most != USK_NONE;
+	bool known = !x->step && !x->doubted && most != USK_NONE;
 	int64_t far = !known ? 0 : most < 0 ? -most : most;
 	b.up = !known && (rises || x->both);
 	b.down = !known && (!rises || x->both);
-	b.fast = x->unseen;
 	b.rise_ns = rises ? far : 0;
 	b.fall_ns = rises ? 0 : far;
 	return b;
+}
+
+struct usk_break usk_slew_of(const struct usk_bracket *x, bool rises, uint32_t number)
+{
+	return (struct usk_break){ .fast_up = rises || x->both,
+				   .fast_down = !rises || x->both,
+				   .bracket = number };
 }
 
 /* The offset is a's stamp less b's: it rises where b is set back or a forward. */
@@ -79,18 +85,29 @@ static void break_pair(struct usk_work *w, uint32_t number)
 	a.clock = s->a;
 	a.from_ns = x->a0_ns;
 	a.to_ns = x->a1_ns;
-	if (!x->unseen) { /* else neither was set */
-		b.falls = s->a == w->reference;
-		b.far_ns = b.falls ? usk_bracket_set_back(x, false) : 0;
-		b.vague = x->most_ns == USK_NONE;
-		b.fold_ns = b.up ? usk_bracket_set_back(x, true) : 0;
-		a.falls = s->b == w->reference;
-		a.far_ns = a.falls ? usk_bracket_set_back(x, true) : 0;
-		a.vague = x->least_ns == USK_NONE;
-		a.fold_ns = a.up ? usk_bracket_set_back(x, false) : 0;
-	}
+	b.falls = s->a == w->reference;
+	b.far_ns = b.falls ? usk_bracket_set_back(x, false) : 0;
+	b.vague = x->most_ns == USK_NONE;
+	b.fold_ns = b.up ? usk_bracket_set_back(x, true) : 0;
+	a.falls = s->b == w->reference;
+	a.far_ns = a.falls ? usk_bracket_set_back(x, true) : 0;
+	a.vague = x->least_ns == USK_NONE;
+	a.fold_ns = a.up ? usk_bracket_set_back(x, false) : 0;
 	usk_break_add(w, b);
 	usk_break_add(w, a);
+	if (x->slewed && !x->doubted) {
+		const struct usk_within *in = &x->slew_in;
+		b = usk_slew_of(x, x->rises, number);
+		b.clock = s->b;
+		b.from_ns = in->b0_ns;
+		b.to_ns = in->b1_ns;
+		a = usk_slew_of(x, !x->rises, number);
+		a.clock = s->a;
+		a.from_ns = in->a0_ns;
+		a.to_ns = in->a1_ns;
+		usk_break_add(w, b);
+		usk_break_add(w, a);
+	}
 }
 
 int usk_may_wander(const struct usk_work *w, const struct usk_graph_pair *p)

@@ -239,6 +239,15 @@ static struct usk_bracket bracket_of(const struct usk_course *w, const struct sh
 	b.most_ns = size.most_ns;
 	b.slew = s->slew;
 	b.at_once_ns = s->slew ? s->at_once_ns : 0;
+	if (s->slewed && (s->began < s->from || s->ended > s->to)) {
+		/* It lies where it shows; but a slew may have gone on beyond, where messages of one direction do not
+		 * contradict each other. */
+		const struct usk_span all = { .from = s->began, .to = s->ended, .rises = s->rises };
+		struct usk_bracket in;
+		usk_course_bracket(w, &all, &in);
+		b.slewed = true;
+		b.slew_in = (struct usk_within){ in.b0_ns, in.b1_ns, in.a0_ns, in.a1_ns };
+	}
 	return b;
 }
 
@@ -283,11 +292,27 @@ static int64_t most_at_once(const struct usk_bracket *b)
 	return known ? usk_bracket_farthest(b) : USK_NONE;
 }
 
+static void swallow_place(struct usk_bracket *all, const struct usk_bracket *b)
+{
+	struct usk_within *p = &all->slew_in;
+	const struct usk_within *q = &b->slew_in;
+	if (all->slewed && b->slewed) {
+		*p = (struct usk_within){ p->b0_ns < q->b0_ns ? p->b0_ns : q->b0_ns,
+					  p->b1_ns > q->b1_ns ? p->b1_ns : q->b1_ns,
+					  p->a0_ns < q->a0_ns ? p->a0_ns : q->a0_ns,
+					  p->a1_ns > q->a1_ns ? p->a1_ns : q->a1_ns };
+	} else if (b->slewed) {
+		*p = *q;
+		all->slewed = true;
+	}
+}
+
 static void swallow(struct usk_bracket *all, const struct usk_bracket *b)
 {
 	const int64_t most[] = { most_at_once(all), most_at_once(b) };
 	const bool known = most[0] != USK_NONE && most[1] != USK_NONE;
 	all->slew = all->slew || b->slew;
+	swallow_place(all, b);
 	all->both = all->both || b->both || b->rises != all->rises;
 	all->b0_ns = b->b0_ns < all->b0_ns ? b->b0_ns : all->b0_ns;
 	all->b1_ns = b->b1_ns > all->b1_ns ? b->b1_ns : all->b1_ns;
@@ -352,28 +377,6 @@ static void unite_steps(struct usk_calm *c)
 	USK_FREE(met, c->bracket);
 	c->bracket = out;
 	c->n_brackets = n;
-}
-
-/*
- * A step that one slew may have been lies where it shows; but the slew may have gone on beyond, where messages of one
- * direction do not contradict each other. Nobody was set there.
- */
-static void add_unseen(const struct usk_course *w, const struct usk_spans *s, struct usk_calm *c)
-{
-	c->bracket = usk_grow(c->bracket, c->n_brackets + s->n + 1, sizeof *c->bracket);
-	for (size_t k = 0; k < s->n; k++) {
-		const struct usk_span *x = &s->span[k];
-		const struct usk_span all = { .from = x->began, .to = x->ended, .rises = x->rises };
-		if (x->slewed && (x->began < x->from || x->ended > x->to)) {
-			const struct usk_rise size = usk_course_rise(w, s->cone, x);
-			struct usk_bracket b;
-			usk_course_bracket(w, &all, &b);
-			b.unseen = true;
-			b.least_ns = size.least_ns;
-			b.most_ns = size.most_ns;
-			c->bracket[c->n_brackets++] = b;
-		}
-	}
 }
 
 /* A step for every so many points, or more, is no explanation. */
@@ -499,7 +502,6 @@ void usk_calm_of(const struct usk_part *p, const struct usk_calm_model *m,
 		out->n_known[0] = out->n_known[1] = 0;
 	}
 	unite_steps(out);
-	add_unseen(&w, &s, out);
 	out->contradicted = out->contradicted || explains_nothing(&w, s.n_slews, out);
 	usk_course_outlook_free(w.outlook);
 	usk_course_stamps_free(w.stamps);

@@ -152,20 +152,26 @@ void usk_graph_alone(const struct usk_fit *fit, struct usk_clock *out);
  */
 
 /* A stretch of a pair that no clock explains whose rate is calm: something happened in it. */
+/* In stamps of both clocks of a pair. */
+struct usk_within {
+	int64_t b0_ns, b1_ns, a0_ns, a1_ns;
+};
+
 struct usk_bracket {
-	int64_t b0_ns, b1_ns;	/* stamps of b around it */
-	int64_t a0_ns, a1_ns;	/* and of a */
-	int64_t from_ns, to_ns; /* stamps of b of the points that show it */
-	bool rises;		/* the offset rose, or fell */
-	bool step;		/* by more than the skew limit allows: not a slew */
-	bool doubted;		/* outliers say so: they are wrong, or the clock was set */
-	bool both;		/* there and back again */
-	bool falls;		/* what a shows, in the order of b's stamps */
-	bool unseen;		/* where a slew that may have been such a step went on, if it did */
-	bool slew;		/* several steps, which may have been one slew */
+	int64_t b0_ns, b1_ns;	   /* stamps of b around it */
+	int64_t a0_ns, a1_ns;	   /* and of a */
+	int64_t from_ns, to_ns;	   /* stamps of b of the points that show it */
+	bool rises;		   /* the offset rose, or fell */
+	bool step;		   /* by more than the skew limit allows: not a slew */
+	bool doubted;		   /* outliers say so: they are wrong, or the clock was set */
+	bool both;		   /* there and back again */
+	bool falls;		   /* what a shows, in the order of b's stamps */
+	bool slew;		   /* several steps, which may have been one slew */
 	int64_t least_ns, most_ns; /* by so much, for a step; USK_NONE: unknown */
 	int64_t at_once_ns;	   /* then the most that one of them was by; 0: unknown */
 	int64_t flight_ns; /* who was under way meanwhile was so for no longer, if a was set back */
+	bool slewed;	   /* one slew may have been all of it: */
+	struct usk_within slew_in; /* then it may have gone on within these, if nobody was set */
 };
 
 struct usk_calm {

@@ -181,7 +181,7 @@ void usk_write_jumps(const struct usk_work *w, uint32_t i, struct usk_clock *k)
 	for (size_t n = 0; n < w->n_breaks; n++) {
 		const struct usk_break *b = &w->brk[n];
 		const struct usk_seen *s = b->bracket == UINT32_MAX ? NULL : &w->seen[b->bracket];
-		if (b->clock != i || (s && s->at.unseen) ||
+		if (b->clock != i || b->fast_up || b->fast_down ||
 		    (s && s->at.doubted && !leaves_end_open(w, b))) {
 			continue; /* outliers are told instead */
 		}

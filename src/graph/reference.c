@@ -102,7 +102,7 @@ static void leave_out_under_way(struct usk_work *w, uint32_t number)
 	struct when *received = usk_alloc(w->n_clocks, sizeof *received);
 	for (size_t i = 0; i < w->n_breaks; i++) {
 		const struct usk_break *b = &w->brk[i];
-		if (b->bracket == number) {
+		if (b->bracket == number && !b->fast_up && !b->fast_down) {
 			sent[b->clock] = (struct when){ b->from_ns - long_ns, b->to_ns };
 			received[b->clock] = (struct when){ b->from_ns, b->to_ns + long_ns };
 		}
@@ -147,9 +147,14 @@ static void break_by_bracket(struct usk_work *w, uint32_t number)
 		b.rise_ns = rises || s->at.both ? part : 0;
 		b.fall_ns = rises && !s->at.both ? 0 : part;
 	}
-	b.falls = !s->at.unseen;
+	b.falls = true;
 	b.far_ns = in_part ? part : usk_bracket_set_back(&s->at, s->b == w->reference);
 	usk_break_everyone(w, other, s->from, s->to, far, b);
+	if (s->at.slewed && !in_part && !s->at.doubted) {
+		usk_i128 from, to;
+		usk_seen_place(w, s, &s->at.slew_in, &from, &to);
+		usk_break_everyone(w, other, from, to, 0, usk_slew_of(&s->at, rises, number));
+	}
 	if (!in_part && usk_seen_sets_back(w, s) && s->at.step && !s->at.doubted) {
 		leave_out_under_way(w, number);
 	}

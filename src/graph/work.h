@@ -50,13 +50,13 @@ struct usk_break {
 	bool back;		  /* known from records */
 	int64_t rise_ns, fall_ns; /* by so much at most, if not up, down: it looks like a slew */
 	bool falls;		  /* T may fall in it, as the reference may have been set back */
-	int64_t far_ns;	   /* by so much at most; 0: nobody knows, by no more than it lasts */
-	bool of_reference; /* as these tell of the reference */
-	bool fast;	   /* up, down: at a rate, as it was slewed */
-	bool in_part;	   /* a step that pairs hide, if there was one: no slew comes with it */
-	bool vague;	   /* by how much it was set back is unknown: what else hides in it, too */
-	int64_t fold_ns;   /* stamps of this much before and behind may have been shown twice */
-	uint32_t bracket;  /* what showed it, of usk_work.seen; UINT32_MAX: records, or a cycle */
+	int64_t far_ns;		 /* by so much at most; 0: nobody knows, by no more than it lasts */
+	bool of_reference;	 /* as these tell of the reference */
+	bool fast_up, fast_down; /* as if it was slewed, at a rate */
+	bool in_part;	  /* a step that pairs hide, if there was one: no slew comes with it */
+	bool vague;	  /* by how much it was set back is unknown: what else hides in it, too */
+	int64_t fold_ns;  /* stamps of this much before and behind may have been shown twice */
+	uint32_t bracket; /* what showed it, of usk_work.seen; UINT32_MAX: records, or a cycle */
 };
 
 /* Stamps that may have been shown twice: events from first to last, folded. What else happened to
@@ -411,6 +411,8 @@ int usk_may_wander(const struct usk_work *w, const struct usk_graph_pair *p);
 void usk_break_add(struct usk_work *w, struct usk_break b);
 /** The break of a bracket, by its number, of a clock whose T rose in it or fell. */
 struct usk_break usk_break_of(const struct usk_bracket *x, bool rises, uint32_t number);
+/** The same of the slew that it may have been. */
+struct usk_break usk_slew_of(const struct usk_bracket *x, bool rises, uint32_t number);
 /** The next one that may overlap s, from *at on, which is w->n_by_begin at first, of those that blame placed; NULL:
  * there is no more. */
 const struct usk_seen *usk_seen_near(const struct usk_work *w, const struct usk_seen *s,
@@ -430,6 +432,9 @@ int64_t usk_bracket_set_back(const struct usk_bracket *b, bool of_b);
 bool usk_seen_has(const struct usk_seen *s, uint32_t k);
 bool usk_seen_rises_for(const struct usk_seen *s, uint32_t k);
 bool usk_seen_sets_back(const struct usk_work *w, const struct usk_seen *s);
+/** Between which times of the reference, e12, stamps of a bracket's clocks lay, by bounds as they are. */
+void usk_seen_place(const struct usk_work *w, const struct usk_seen *s, const struct usk_within *at,
+		    usk_i128 *from, usk_i128 *to);
 /** Bounds by order alone: no message is received before it is sent, and no clock's time falls. */
 void usk_bound_by_order(struct usk_work *w);
 
