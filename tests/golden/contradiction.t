@@ -59,10 +59,10 @@ b      bounded    -53 ms ± 370 ms             -8 (-500 to 500)     4         4
 
 Matched 8 messages.
 Causality violations (received before sent): 5 before correction, 0 after.
-Uncertainty over the trace: ±280 ms to ±369 ms, ±294 ms on average.
+Uncertainty over the trace: ±280 ms to ±458 ms, ±305 ms on average.
 For 90 % of the time a side has no bound, which is not in that.
 One-way delays, median (99 %): a -> b 52.6 ms as recorded, 49.7 us (503 us) corrected;
-  back -52.1 ms as recorded, 243 us (2.07 s) corrected.
+  back -52.1 ms as recorded, 243 us (1.49 ms) corrected.
 Step of b or a (messages cannot tell which),
   between 1700000013.369606968 s and 1700000116.860313716 s on the clock of b.
 Disturbed: b may have been stepped or slewed in 1 stretch, 68.3 s in all (100 % of the time);

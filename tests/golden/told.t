@@ -13,7 +13,7 @@ For 97 % of the time a side has no bound, which is not in that.
 Step of c1 or c0 (messages cannot tell which),
 $ unskew sync anywhere.csv --rows knots --format csv | grep c1 | sed -n '1p;$p'
 c1,2234000,-1000,,-1000,0
-c1,60673000,760893,-63633890,3339000,0
+c1,60673000,1748000,-63633890,3339000,0
 # A clock that was set to and fro, by as much as its messages last.
 $ printf '%s\n' sender,receiver,sent_ns,received_ns a,b,978000,979000 b,a,369000,370000 a,b,685000,-214000 a,b,217000,918000 b,a,697000,698000 b,a,-247000,654000 b,a,-343000,558000 >both.csv
 $ unskew sync both.csv | grep '^b \|^Note'

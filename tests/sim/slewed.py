@@ -109,6 +109,15 @@ def silences(draw, pairs, seconds):
 	return found
 
 
+def in_silence(clocks, silent):
+	"""What hides while messages go one way: what the skew limit allows, and slews there and back."""
+	slews = [x for c in clocks for x in c.slews]
+	longest = max((end - begin for _, (begin, end) in silent), default=0)
+	hidden = [(end - begin) * rate // S for begin, end, rate in slews
+	          if any(begin < until and since < end for _, (since, until) in silent)]
+	return longest // 2000 + (sum(hidden) if len(slews) > 1 else 0)
+
+
 def make(draw, one_way=False):
 	"""Clocks, how many of them are in a row, for how long, and what messages hide of a slew's ends; writes messages.csv."""
 	n, seconds, period = draw.choice([2, 2, 3, 4]), draw.choice([10, 30]), draw.choice([10, 50, 250]) * 10**6
@@ -122,7 +131,7 @@ def make(draw, one_way=False):
 	silent = silences(draw, pairs, seconds) if one_way else ()
 	messages(draw, clocks, pairs, seconds, period, [delays] * (n - 1), silent)
 	fastest = max((rate for c in clocks for _, _, rate in c.slews), default=0)
-	return clocks, n if chain else 2, seconds, 2 * delays[1] + 3 * period * fastest // S
+	return clocks, n if chain else 2, seconds, 2 * delays[1] + 3 * period * fastest // S + in_silence(clocks, silent)
 
 
 def judge(unskew, seed, one_way=False):
