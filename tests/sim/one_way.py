@@ -19,6 +19,6 @@ def judge(unskew, seed):
 
 
 if __name__ == '__main__':
-	few = lambda cases, slews, steps, missed, asked, bounded, clocks: cases >= 40 and (
+	few = lambda cases, slews, steps, missed, asked, bounded, clocks: cases >= 80 and (
 		not slews or 50 * missed > asked or 100 * bounded < 80 * clocks)
 	sys.exit(trials(judge, 100, 'slews', 'steps told', 'moments outside of bands', 'moments', 'clocks have a band', 'clocks', wrong=few))
