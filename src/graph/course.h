@@ -46,11 +46,6 @@ struct usk_offsets {
 	usk_i128 lo, hi;
 };
 
-/* Points from one number to before another. */
-struct usk_range {
-	size_t first, end;
-};
-
 /* By number of point: the last that is surely before, the first that is surely behind. */
 struct usk_span {
 	size_t from, to;
@@ -127,6 +122,11 @@ struct usk_offsets usk_course_look(const struct usk_outlook *x, struct usk_slope
 size_t usk_course_nearest(const struct usk_course *w, const struct usk_outlook *x,
 			  struct usk_slope_range c, const struct usk_course_point *p, size_t from,
 			  bool behind);
+/* Points from one number to before another. */
+struct usk_range {
+	size_t first, end;
+};
+
 /** What a showed at points, for the two questions that follow, which take about O(log n) each. O(n). */
 struct usk_stamps *usk_course_stamps(const struct usk_course *w);
 void usk_course_stamps_free(struct usk_stamps *s);
