@@ -121,7 +121,6 @@ static inline size_t usk_leaves(size_t n)
 	} while (0)
 
 /* Floor and ceiling of a / b for b > 0. */
-/* b > 0 */
 static inline usk_i128 usk_floor_div(usk_i128 a, usk_i128 b)
 {
 	if (a == (int64_t)a && b == (int64_t)b && b > 0) { /* many times faster */

@@ -149,12 +149,19 @@ bool usk_seen_sized(const struct usk_seen *s)
 	return s->at.least_ns != USK_NONE && s->at.most_ns != USK_NONE;
 }
 
+/* Is a step of that size larger than a pair hides (1), smaller (-1), or may it have hidden it? */
+static int beyond(const struct usk_rise *hidden, const int64_t size[2])
+{
+	return hidden->most_ns != USK_NONE && size[0] > hidden->most_ns	    ? 1
+	       : hidden->least_ns != USK_NONE && size[1] < hidden->least_ns ? -1
+									    : 0;
+}
+
 bool usk_seen_denied(const struct usk_work *w, const struct usk_seen *s, uint32_t k, size_t i)
 {
 	int64_t size[2];
 	const struct usk_rise r = other_says(w, s, k, i, size);
-	return (r.most_ns != USK_NONE && size[0] > r.most_ns) ||
-	       (r.least_ns != USK_NONE && size[1] < r.least_ns);
+	return beyond(&r, size) != 0;
 }
 
 /* Does a pair show anything at about the time of a bracket? */
@@ -179,10 +186,9 @@ static int64_t cleared(const struct usk_work *w, const struct usk_arcs *g, const
 			continue;
 		}
 		const struct usk_rise r = other_says(w, s, k, pair, size);
-		const bool up = r.most_ns != USK_NONE && size[0] > r.most_ns;
-		const bool down = r.least_ns != USK_NONE && size[1] < r.least_ns;
-		if ((up || down) && !shows(w, s, pair)) {
-			const int64_t hidden = up ? r.most_ns : -r.least_ns;
+		const int way = beyond(&r, size);
+		if (way && !shows(w, s, pair)) {
+			const int64_t hidden = way > 0 ? r.most_ns : -r.least_ns;
 			const int64_t part = hidden > 0 ? hidden : 0;
 			most = most == USK_NONE || part < most ? part : most;
 		}

@@ -151,12 +151,12 @@ void usk_graph_alone(const struct usk_fit *fit, struct usk_clock *out);
 /* ---- what a pair shows by itself (disturbed.c) ------------------------------------------------
  */
 
-/* A stretch of a pair that no clock explains whose rate is calm: something happened in it. */
 /* In stamps of both clocks of a pair. */
 struct usk_within {
 	int64_t b0_ns, b1_ns, a0_ns, a1_ns;
 };
 
+/* A stretch of a pair that no clock explains whose rate is calm: something happened in it. */
 struct usk_bracket {
 	int64_t b0_ns, b1_ns;	   /* stamps of b around it */
 	int64_t a0_ns, a1_ns;	   /* and of a */

@@ -219,8 +219,8 @@ static void place_events(struct usk_sweeps *s)
 			.peer = peer == USK_NO_EVENT ? USK_NO_EVENT : s->place[peer],
 			.run = run & (USK_MOST_SWEPT_RUNS - 1),
 			.sent = w->sent[i],
-			.calm_least = few && w->cell[i].lower == USK_CALM && !w->cell[i].slack,
-			.calm_most = few && w->cell[i].upper == USK_CALM && !w->cell[i].slack,
+			.calm_least = few && usk_cell_keeps(w->cell[i], false),
+			.calm_most = few && usk_cell_keeps(w->cell[i], true),
 		};
 	}
 }

@@ -89,11 +89,6 @@ struct split {
 	usk_i128 *least, *most;	   /* union of all cases */
 };
 
-static bool is_calm(struct usk_cell c, bool upper)
-{
-	return (upper ? c.upper : c.lower) == USK_CALM && !c.slack;
-}
-
 /* Bounds of the events in a case; false: it contradicts. Cells in which nothing is calm do as they
  * do in any case, and pass nothing on that is not known already. */
 static bool bound_case(struct split *s, int64_t slow, int64_t fast)
@@ -114,18 +109,18 @@ static bool bound_case(struct split *s, int64_t slow, int64_t fast)
 			break;
 		}
 		const usk_i128 d = (uint64_t)x[i + 1] - (uint64_t)x[i];
-		v = is_calm(cell[i], false) && lo > -USK_INF ? lo + d * least : -USK_INF;
+		v = usk_cell_keeps(cell[i], false) && lo > -USK_INF ? lo + d * least : -USK_INF;
 		lo = w->lo[s->from + i + 1];
 		lo = v > lo ? v : lo;
-		v = is_calm(cell[i], true) && hi < USK_INF ? hi + d * most : USK_INF;
+		v = usk_cell_keeps(cell[i], true) && hi < USK_INF ? hi + d * most : USK_INF;
 		hi = w->hi[s->from + i + 1];
 		hi = v < hi ? v : hi;
 	}
 	for (uint32_t i = n - 1; i-- > 0;) {
 		const usk_i128 d = (uint64_t)x[i + 1] - (uint64_t)x[i];
-		v = is_calm(cell[i], true) && lo > -USK_INF ? lo - d * most : -USK_INF;
+		v = usk_cell_keeps(cell[i], true) && lo > -USK_INF ? lo - d * most : -USK_INF;
 		lo = s->lo[i] = v > s->lo[i] ? v : s->lo[i];
-		v = is_calm(cell[i], false) && hi < USK_INF ? hi - d * least : USK_INF;
+		v = usk_cell_keeps(cell[i], false) && hi < USK_INF ? hi - d * least : USK_INF;
 		hi = s->hi[i] = v < s->hi[i] ? v : s->hi[i];
 		if (lo > hi) {
 			return false;

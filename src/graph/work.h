@@ -340,10 +340,16 @@ static inline bool usk_cell_jumps(struct usk_cell c)
 	return c.lower > USK_FAST || c.upper > USK_FAST || c.slack;
 }
 
+/** Does T rise in it by no less, or (upper) by no more, than at the clock's rate? */
+static inline bool usk_cell_keeps(struct usk_cell c, bool upper)
+{
+	return (upper ? c.upper : c.lower) == USK_CALM && !c.slack;
+}
+
 /** Is its rate the clock's? */
 static inline bool usk_cell_calm(struct usk_cell c)
 {
-	return c.lower == USK_CALM && c.upper == USK_CALM && !c.folded && !c.slack;
+	return usk_cell_keeps(c, false) && usk_cell_keeps(c, true) && !c.folded;
 }
 
 /* ---- rates.c ------------------------------------------------------------------------------------
