@@ -470,10 +470,13 @@ void usk_build(struct usk_work *w)
 
 void usk_build_forget(struct usk_work *w)
 {
-	USK_FREE(w->beyond_ns, w->first, w->x, w->peer, w->wished, w->wish, w->sent, w->pair_of,
-		 w->owner, w->order, w->cell, w->run_of, w->run, w->rough, w->fold, w->slack, w->lo,
-		 w->hi, w->outwards);
+	USK_FREE(w->beyond_ns, w->first, w->x, w->peer, w->wished, w->wish, w->weak, w->weak_of,
+		 w->sent, w->pair_of, w->owner, w->order, w->cell, w->run_of, w->run, w->rough,
+		 w->fold, w->slack, w->lo, w->hi, w->outwards);
 	w->run = NULL;
+	w->weak = NULL;
+	w->weak_of = NULL;
+	w->n_weak = 0;
 	w->fold = NULL;
 	w->slack = NULL;
 	w->order = NULL;

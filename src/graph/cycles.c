@@ -85,6 +85,12 @@ static bool step_back(const struct usk_work *w, uint32_t i, bool upper, const bo
 	if (p != USK_NO_EVENT && w->sent[i] == upper) {
 		OFFER(p, bound[p], MESSAGE);
 	}
+	const struct usk_weak *weak = w->sent[i] == upper ? usk_weak_of(w, i) : NULL;
+	if (weak) {
+		p = upper ? weak->received : weak->sent;
+		OFFER(p, bound[p] + (upper ? usk_e12(weak->by_ns) : -usk_e12(weak->by_ns)),
+		      MESSAGE);
+	}
 	if (i + 1 < w->first[w->owner[i] + 1]) {
 		d = (usk_i128)w->x[i + 1] - w->x[i];
 		if (upper ? usk_cell_least(w, i, d, &rise) : usk_cell_most(w, i, d, &rise)) {
@@ -162,8 +168,12 @@ static void trace(const struct usk_work *w, uint32_t i, bool upper, struct cycle
 bool usk_cycle_leave_out(struct usk_work *w, uint32_t i)
 {
 	uint32_t p = w->peer[i];
+	struct usk_weak *weak = usk_weak_of(w, i);
+	if (weak) {
+		weak->by_ns = USK_NONE;
+	}
 	if (p == USK_NO_EVENT) {
-		return false;
+		return weak;
 	}
 	w->peer[i] = w->peer[p] = USK_NO_EVENT;
 	*USK_ADD(w->left_out, w->n_left_out, w->cap_left_out) =
@@ -298,12 +308,13 @@ bool usk_cycle_repair(struct usk_work *w)
 	bool repairs = w->p->model.kind != USK_LINEAR && w->n_left_out == out;
 	bool broke = repairs && break_cycle(w, &c, lacks);
 	/* No stretch: messages contradict each other by themselves. */
+	bool left = w->n_left_out > out;
 	for (size_t i = 0; i < c.n_messages && repairs && !broke; i++) {
-		usk_cycle_leave_out(w, c.message[i]);
+		left = usk_cycle_leave_out(w, c.message[i]) || left;
 	}
 	if (broke) {
 		doubt_reference(w, &c);
 	}
 	cycle_free(&c);
-	return broke || w->n_left_out > out;
+	return broke || left;
 }

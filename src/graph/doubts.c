@@ -197,7 +197,7 @@ static bool doubt_at_end(const struct among *m, const struct breaks *breaks, boo
 				   .step = true,
 				   .doubted = true,
 				   .both = true,
-				   .least_ns = set_back ? USK_NONE : 0,
+				   .least_ns = set_back ? 0 : USK_NONE,
 				   .most_ns = set_back ? USK_NONE : 0 };
 	return !happened(w, last ? x : y, last ? y : x);
 }
@@ -209,6 +209,20 @@ static struct usk_offsets left_open(const struct among *m, size_t i, bool behind
 	const bool breaks = !behind && i == m->at && i < m->w->n && m->w->p[i].fresh;
 	return breaks ? usk_course_left_open(&m->with, m->c, i, behind)
 		      : usk_course_look(m->x, m->c, &m->with.p[i], i, behind);
+}
+
+/* By how much delays may hide what was between two moments: where messages of one direction are all there is on one
+ * side, they took no longer than those on the other leave open. */
+static usk_i128 most_delays(struct usk_offsets before, struct usk_offsets behind,
+			    struct usk_slope_range c, usk_i128 ns)
+{
+	const struct usk_rise net = usk_rise_between(c, before, behind, ns);
+	const bool known = net.least_ns != USK_NONE && net.most_ns != USK_NONE;
+	const struct usk_offsets *v = before.has[0] && before.has[1] ? &before : &behind;
+	const bool one = v->has[0] && v->has[1];
+	return known ? (usk_i128)net.most_ns - net.least_ns
+	       : one ? usk_ceil_div(v->hi - v->lo, USK_E12)
+		     : 0;
 }
 
 /*
@@ -240,12 +254,11 @@ static bool doubt_of(const struct among *m, const struct breaks *all, const stru
 		b->doubted = true;
 		b->both = both;
 		/* It was set by as much as that contradicts, give or take delays. */
-		struct usk_rise net = usk_rise_between(
-			c, left_open(m, span.from, false), left_open(m, span.to, true),
-			(usk_i128)w->p[span.to].x - w->p[span.from].x);
-		bool known = net.least_ns != USK_NONE && net.most_ns != USK_NONE;
-		usk_i128 far = s->excess_ns + (known ? (usk_i128)net.most_ns - net.least_ns : 0);
-		b->most_ns = both || s->excess_ns <= since + until ? usk_saturate(far) : 0;
+		const usk_i128 far =
+			s->excess_ns + most_delays(left_open(m, span.from, false),
+						   left_open(m, span.to, true), c,
+						   (usk_i128)w->p[span.to].x - w->p[span.from].x);
+		b->most_ns = usk_saturate(far);
 		b->least_ns = -b->most_ns;
 	}
 	return any || ((before || behind) &&

@@ -400,8 +400,8 @@ static bool go_round(struct usk_sweeps *s, bool outwards)
 	}
 	do_both(s, usk_sweep);
 	look(s, false);
-	if (s->w->n_folds || s->w->n_pairwise) {
-		do_both(s, usk_sweep_folds_and_pairs);
+	if (s->w->n_folds || s->w->n_weak || s->w->n_pairwise) {
+		do_both(s, usk_sweep_all_else);
 	}
 	return s->side[0].moved || s->side[1].moved;
 }

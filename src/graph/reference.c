@@ -3,9 +3,9 @@
  * reference.c - where the reference may have been set: what that does to all other clocks
  *
  * In    brackets of pairs with the reference, and whose they may be; breaks that its records tell
- * Out   breaks of all other clocks, wherever they may have been then; messages that were in flight
+ * Out   breaks of all other clocks, wherever they may have been then
  * Why   the reference is right by definition, so whatever it does appears in the others' offsets
- * Not   whose a bracket was (blame.c)
+ * Not   whose a bracket was (blame.c); messages that were under way meanwhile (under_way.c)
  */
 #include "graph/work.h"
 
@@ -72,63 +72,11 @@ void usk_break_everyone(struct usk_work *w, uint32_t except, usk_i128 from, usk_
 	}
 }
 
-/* What bounds do not rest on any more the estimate is still asked, where it can. */
-static void wish_only(struct usk_work *w, uint32_t sent, uint32_t received)
-{
-	w->peer[sent] = w->peer[received] = USK_NO_EVENT;
-	if (!w->wished[sent] && !w->wished[received]) {
-		w->wish[w->n_wishes++] = (struct usk_wish){ sent, received, 0, false };
-		w->wished[sent] = w->wished[received] = (uint32_t)w->n_wishes;
-	}
-}
-
-/* In stamps of a clock, when something happened to the reference. */
-struct when {
-	usk_i128 from, to;
-};
-
-/*
- * A message that was under way while the reference was set back took less by the reference's clock
- * than it did, by as much. It was sent before the end of where that was, and not long before it, by
- * its sender's clock; and received behind its beginning, and not long behind, by its receiver's. The reference showed
- * up to that much more before it was set back, and less behind.
- */
-static void leave_out_under_way(struct usk_work *w, uint32_t number)
-{
-	const struct usk_seen *s = &w->seen[number];
-	bool a = s->a == w->reference;
-	usk_i128 long_ns = s->at.flight_ns;
-	struct when *sent = usk_alloc(w->n_clocks, sizeof *sent);
-	struct when *received = usk_alloc(w->n_clocks, sizeof *received);
-	for (size_t i = 0; i < w->n_breaks; i++) {
-		const struct usk_break *b = &w->brk[i];
-		if (b->bracket == number && !b->fast_up && !b->fast_down) {
-			sent[b->clock] = (struct when){ b->from_ns - long_ns, b->to_ns };
-			received[b->clock] = (struct when){ b->from_ns, b->to_ns + long_ns };
-		}
-	}
-	usk_i128 from = a ? s->at.a0_ns : s->at.b0_ns, to = a ? s->at.a1_ns : s->at.b1_ns;
-	const int64_t far = usk_bracket_farthest(&s->at);
-	sent[w->reference] = (struct when){ from - long_ns, to + far };
-	received[w->reference] = (struct when){ from - far, to + long_ns };
-	for (uint32_t clock = 0; clock < w->n_clocks; clock++) {
-		uint32_t i = usk_event_behind(w, clock, sent[clock].from - 1);
-		for (; i < w->first[clock + 1] && w->x[i] <= sent[clock].to; i++) {
-			uint32_t k = w->sent[i] ? w->peer[i] : USK_NO_EVENT;
-			const struct when *x = k == USK_NO_EVENT ? NULL : &received[w->owner[k]];
-			if (x && w->x[k] >= x->from && w->x[k] <= x->to) {
-				wish_only(w, i, k);
-			}
-		}
-	}
-	free(sent);
-	free(received);
-}
-
 /* What a bracket of the reference and another clock says of the reference: all of it or, where it is excluded that all of
  * it was the reference's, the part that other pairs may hide. */
-static void break_by_bracket(struct usk_work *w, uint32_t number)
+static void break_by_bracket(struct usk_work *w, uint32_t number, struct usk_under_way **u)
 {
+	const size_t first_break = w->n_breaks;
 	const struct usk_seen *s = &w->seen[number];
 	const bool a = s->a == w->reference, in_part = s->excluded[!a];
 	const uint32_t other = a ? s->b : s->a;
@@ -150,23 +98,26 @@ static void break_by_bracket(struct usk_work *w, uint32_t number)
 	b.falls = true;
 	b.far_ns = in_part ? part : usk_bracket_set_back(&s->at, s->b == w->reference);
 	usk_break_everyone(w, other, s->from, s->to, far, b);
+	if (usk_seen_sets_back(w, s)) {
+		*u = *u ? *u : usk_under_way_begin(w);
+		usk_under_way_note(w, s, far, first_break, *u);
+	}
 	if (s->at.slewed && !in_part && !s->at.doubted) {
 		usk_i128 from, to;
 		usk_seen_place(w, s, &s->at.slew_in, &from, &to);
 		usk_break_everyone(w, other, from, to, 0, usk_slew_of(&s->at, rises, number));
 	}
-	if (!in_part && usk_seen_sets_back(w, s) && s->at.step && !s->at.doubted) {
-		leave_out_under_way(w, number);
-	}
 }
 
 void usk_break_by_reference(struct usk_work *w)
 {
+	struct usk_under_way *u = NULL;
 	for (uint32_t i = 0; i < w->n_seen; i++) {
 		if (usk_seen_has(&w->seen[i], w->reference)) {
-			break_by_bracket(w, i);
+			break_by_bracket(w, i, &u);
 		}
 	}
+	usk_under_way_end(w, u);
 	const struct usk_graph_back *b = &w->p->back[w->reference];
 	for (size_t k = 0; k < b->n; k++) {
 		const struct usk_break own = { .up = true,

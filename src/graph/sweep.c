@@ -192,10 +192,18 @@ static void compare_pairs(struct usk_side *b)
 	}
 }
 
-void usk_sweep_folds_and_pairs(struct usk_side *b)
+void usk_sweep_all_else(struct usk_side *b)
 {
 	for (size_t k = 0; k < b->s->w->n_folds; k++) {
 		fold(b, &b->s->w->fold[k]);
+	}
+	for (size_t k = 0; k < b->s->w->n_weak; k++) {
+		const struct usk_weak *x = &b->s->w->weak[k];
+		const uint32_t sent = b->s->place[x->sent], received = b->s->place[x->received];
+		if (x->by_ns != USK_NONE) {
+			pass(b, b->upper ? received : sent, b->upper ? sent : received,
+			     -usk_e12(x->by_ns), TELL_ALL);
+		}
 	}
 	if (b->s->w->n_pairwise) {
 		compare_pairs(b);

@@ -125,7 +125,7 @@ static inline void usk_sweep_moved(struct usk_side *b, uint32_t k, unsigned tell
 void usk_sweep(struct usk_side *b);
 /** Clock by clock, out from the reference. */
 void usk_sweep_outwards(struct usk_side *b);
-/** What is not between neighbours: folds, and what pairs say. */
-void usk_sweep_folds_and_pairs(struct usk_side *b);
+/** What is not between neighbours: folds, messages that may be later than they look, and what pairs say. */
+void usk_sweep_all_else(struct usk_side *b);
 
 #endif

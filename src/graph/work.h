@@ -141,6 +141,13 @@ struct usk_wish {
 	bool doubts; /* of a message whose stamps are likely so: bounds are not to exclude it */
 };
 
+/* What is certain of a message that may have been under way while the reference was set back:
+ * T(sent) <= T(received) + by_ns. */
+struct usk_weak {
+	uint32_t sent, received; /* events */
+	int64_t by_ns;		 /* USK_NONE: nothing */
+};
+
 /* Which bounds of an event only order says. */
 enum { USK_FILLED_LO = 1, USK_FILLED_HI = 2 };
 
@@ -180,6 +187,9 @@ struct usk_work {
 	uint32_t *wished; /* the wish that it is an end of, from 1; 0: none */
 	struct usk_wish *wish;
 	size_t n_wishes;
+	struct usk_weak *weak;
+	size_t n_weak;
+	uint32_t *weak_of; /* by event: which of them, from 1; 0: none. NULL, if there are none */
 	bool *sent;	   /* it is the edge's `from` */
 	uint32_t *pair_of; /* of the edge; behind all pairs: a statement's; UINT32_MAX: neither */
 	uint32_t *owner;   /* clock */
@@ -461,9 +471,25 @@ void usk_break_between(struct usk_work *w, usk_i128 from, usk_i128 to, int64_t f
  * between two of its times. */
 void usk_break_everyone(struct usk_work *w, uint32_t except, usk_i128 from, usk_i128 to,
 			int64_t far, struct usk_break b);
-/** The same wherever it may have been, once brackets are placed; and no bound rests on messages that
+/** The same wherever it may have been, once brackets are placed; and what is certain of messages that
  * were in flight when it was set back. */
 void usk_break_by_reference(struct usk_work *w);
+
+/* ---- under_way.c --------------------------------------------------------------------------------
+ */
+
+/* What is asked of bounds by order for every bracket alike. */
+struct usk_under_way;
+
+struct usk_under_way *usk_under_way_begin(const struct usk_work *w);
+/** Notes which messages were under way while the reference was set back by up to far_ns, as a bracket of it says; breaks
+ * of other clocks by that begin with first_break. O(clocks + what may have been under way). */
+void usk_under_way_note(const struct usk_work *w, const struct usk_seen *s, int64_t far_ns,
+			size_t first_break, struct usk_under_way *u);
+/** Bounds rest on as much of them as is certain: w->weak. Frees it; NULL is none. */
+void usk_under_way_end(struct usk_work *w, struct usk_under_way *u);
+/** Of the message that an event is an end of; NULL: it was not under way then. */
+struct usk_weak *usk_weak_of(const struct usk_work *w, uint32_t i);
 
 /* ---- late.c -------------------------------------------------------------------------------------
  */

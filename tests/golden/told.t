@@ -14,10 +14,14 @@ Step of c1 or c0 (messages cannot tell which),
 $ unskew sync anywhere.csv --rows knots --format csv | grep c1 | sed -n '1p;$p'
 c1,2234000,-1000,,-1000,0
 c1,60673000,1748000,-63633890,3339000,0
-# A clock that was set to and fro, by as much as its messages last.
+# A clock that was set to and fro, by as much as its messages last: they bound it by as much more.
 $ printf '%s\n' sender,receiver,sent_ns,received_ns a,b,978000,979000 b,a,369000,370000 a,b,685000,-214000 a,b,217000,918000 b,a,697000,698000 b,a,-247000,654000 b,a,-343000,558000 >both.csv
 $ unskew sync both.csv | grep '^b \|^Note'
-b      absent     -                           -              4         3
+b      bounded    0.37 ms ± 2.71 ms           -              4         3
+# One that no message bounds which was not sent and received between others while a clock may have been set.
+$ printf '%s\n' sender,receiver,sent_ns,received_ns r,a,559000,560000 b,a,328000,329000 a,b,943000,43000 a,b,557000,-343000 a,r,9000,709000 b,a,567000,568000 >neither.csv
+$ unskew sync neither.csv | grep '^b \|^Note: b'
+b      absent     -                           -              2         2
 Note: b is bounded on neither side, though messages went both ways: a clock may have been set by as much as they last, so that none is sure to bound it; record for longer, or give what was recorded before and after the step by itself, with --from and --to
 # Of two clocks that talk both ways, and hear a third one only, the way to that is told.
 $ printf '%s\n' sender,receiver,sent_ns,received_ns r,a,1000000,2000000 a,b,3000000,4000000 b,a,5000000,6000000 r,a,7000000,8000000 a,b,9000000,10000000 b,a,11000000,12000000 >heard.csv

@@ -2,7 +2,7 @@
 /*
  * networks.c - small networks whose clocks step: does every band hold the truth?
  *
- * In    [--count N] [--seed FIRST] [--jobs N] [--verbose] [--small]
+ * In    [--count N] [--seed FIRST] [--jobs N] [--verbose] [--small | --ends]
  * Out   a line per network whose band is false, the worst of them with its seed, widths, and
  *       "N networks, M clocks, K with a band that excludes the truth"; 1 if there is one
  *
@@ -15,6 +15,8 @@
  *
  * --small: steps of 0.1 to 5 ms, which delays may hide. An answer is judged if it tells of each of them, whatever as:
  * then it is where it says that a clock may have been set, or slewed, and all that it assumes is true.
+ *
+ * --ends: one step, within the first or the last 2 s, more likely so the nearer to an end: one message or two tell of it.
  */
 #include "../part.h"
 #include "held.h"
@@ -55,7 +57,7 @@ struct tally {
 
 struct job {
 	uint64_t first, count, jobs;
-	bool verbose, small;
+	bool verbose, small, ends;
 };
 
 /* ---- drawing --------------------------------------------------------------------------------- */
@@ -114,15 +116,25 @@ static void draw_traffic(struct network *w, struct usk_rng *r)
 	qsort(w->m, w->n, sizeof *w->m, by_left);
 }
 
-static void draw_steps(struct network *w, struct usk_rng *r, bool small)
+static int64_t draw_moment(struct usk_rng *r, int64_t length, bool ends)
+{
+	if (!ends) {
+		return between(r, 1, length - 1);
+	}
+	const int64_t near = llround(log_between(r, 1e6, 2e9));
+	return usk_rng_below(r, 2) ? near : length - near;
+}
+
+static void draw_steps(struct network *w, struct usk_rng *r, const struct job *j)
 {
 	int64_t length = w->end_ns - w->start_ns;
-	w->n_steps = (size_t)between(r, 1, STEPS);
+	w->n_steps = (size_t)between(r, 1, j->ends ? 1 : STEPS);
 	for (size_t i = 0; i < w->n_steps; i++) {
-		int64_t size = llround(small ? log_between(r, 1e5, 5e6) : log_between(r, 2e5, 1e8));
+		int64_t size =
+			llround(j->small ? log_between(r, 1e5, 5e6) : log_between(r, 2e5, 1e8));
 		w->step[i] = (struct sim_step){
 			.host = (uint32_t)usk_rng_below(r, w->hosts),
-			.after_ns = between(r, 1, length - 1),
+			.after_ns = draw_moment(r, length, j->ends),
 			.size_ns = usk_rng_below(r, 2) ? size : -size,
 		};
 	}
@@ -173,7 +185,7 @@ static bool all_beyond_doubt(const struct network *w)
 	return true;
 }
 
-static void draw(struct network *w, uint64_t seed, bool small)
+static void draw(struct network *w, uint64_t seed, const struct job *j)
 {
 	struct usk_rng r;
 	memset(w, 0, sizeof *w);
@@ -188,9 +200,9 @@ static void draw(struct network *w, uint64_t seed, bool small)
 	}
 	draw_traffic(w, &r);
 	do {
-		draw_steps(w, &r, small);
+		draw_steps(w, &r, j);
 		make_clocks(w);
-	} while (!small && !all_beyond_doubt(w));
+	} while (!j->small && !all_beyond_doubt(w));
 }
 
 static void network_free(struct network *w)
@@ -383,7 +395,7 @@ static struct tally work(const struct job *j, uint64_t offset)
 	struct tally t = { 0 };
 	for (uint64_t i = offset; i < j->count; i += j->jobs) {
 		struct network w;
-		draw(&w, j->first + i, j->small);
+		draw(&w, j->first + i, j);
 		judge(&t, j, &w);
 		network_free(&w);
 	}
@@ -457,6 +469,8 @@ static bool read_arguments(int argc, char **argv, struct job *j)
 			j->verbose = true;
 		} else if (!strcmp(argv[i], "--small")) {
 			j->small = true;
+		} else if (!strcmp(argv[i], "--ends")) {
+			j->ends = true;
 		} else if (number && i + 1 < argc) {
 			*number = strtoull(argv[++i], NULL, 10);
 		} else {
@@ -475,7 +489,7 @@ int main(int argc, char **argv)
 	struct job j = { .first = 1, .count = 2000, .jobs = 1 };
 	if (!read_arguments(argc, argv, &j)) {
 		fprintf(stderr, "usage: networks [--count N] [--seed FIRST] [--jobs N] "
-				"[--verbose] [--small]\n");
+				"[--verbose] [--small | --ends]\n");
 		return 2;
 	}
 	struct tally t = share(&j);

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * under_way.c - messages that may have been under way while the reference was set back
+ *
+ * In    where the reference may have been set back, and by how much; where other clocks were then; bounds by order
+ * Out   what is still certain of them
+ * Why   by the reference's clock such a message took less than it did, by as much as that was set back: it may be
+ *       received before it was sent
+ * Not   who was set back (blame.c)
+ */
+#include "graph/work.h"
+
+#include <stdlib.h>
+
+/* In stamps of a clock, when the reference was set back. */
+struct when {
+	usk_i128 from, to;
+};
+
+/* longest: by clock, that it received of the reference was under way, and that it sent there. arrived: by event, the last
+ * of all that its clock had sent until then. by_ns: by event that was sent, so much less its message may have taken by
+ * the reference's clock; 0: it has not. */
+struct usk_under_way {
+	struct when *when; /* by clock */
+	usk_i128 *longest[2], *arrived;
+	int64_t *by_ns;
+};
+
+static bool is_of_reference(const struct usk_work *w, uint32_t i)
+{
+	return w->owner[i] == w->reference;
+}
+
+struct usk_under_way *usk_under_way_begin(const struct usk_work *w)
+{
+	struct usk_under_way *u = usk_alloc(1, sizeof *u);
+	u->when = usk_alloc(w->n_clocks + 1, sizeof *u->when);
+	u->arrived = usk_grow(NULL, w->n + 1, sizeof *u->arrived);
+	u->by_ns = usk_alloc(w->n + 1, sizeof *u->by_ns);
+	for (int k = 0; k < 2; k++) {
+		u->longest[k] = usk_alloc(w->n_clocks + 1, sizeof *u->longest[k]);
+	}
+	for (uint32_t i = 0; i < w->n; i++) {
+		const uint32_t p = w->sent[i] ? w->peer[i] : USK_NO_EVENT;
+		const bool counts =
+			p != USK_NO_EVENT && !is_of_reference(w, p) && w->hi[p] < USK_INF;
+		const usk_i128 before = i > w->first[w->owner[i]] ? u->arrived[i - 1] : -USK_INF;
+		u->arrived[i] = counts && w->hi[p] > before ? w->hi[p] : before;
+	}
+	return u;
+}
+
+/* Where each clock may have been then: as breaks say, and the bracket that showed it. */
+static void find_when(const struct usk_work *w, const struct usk_seen *s, size_t first_break,
+		      const struct usk_under_way *u)
+{
+	for (size_t i = first_break; i < w->n_breaks; i++) {
+		const struct usk_break *b = &w->brk[i];
+		u->when[b->clock] = (struct when){ b->from_ns, b->to_ns };
+	}
+	u->when[s->a] = (struct when){ s->at.a0_ns, s->at.a1_ns };
+	u->when[s->b] = (struct when){ s->at.b0_ns, s->at.b1_ns };
+}
+
+/* For how long messages of the reference at stamps that may be of that time were under way at most, by stamps of the
+ * other clocks. Of a clock of which nothing tells: for any time. Returns the longest. */
+static usk_i128 find_longest(const struct usk_work *w, usk_i128 from, usk_i128 to,
+			     const struct usk_under_way *u)
+{
+	usk_i128 all = 0;
+	for (uint32_t k = 0; k < w->n_clocks; k++) {
+		u->longest[0][k] = u->longest[1][k] = -1;
+	}
+	uint32_t i = usk_event_behind(w, w->reference, from - 1);
+	for (; i < w->first[w->reference + 1] && w->x[i] <= to; i++) {
+		const uint32_t p = w->peer[i];
+		if (p == USK_NO_EVENT) {
+			continue;
+		}
+		const bool known = w->sent[i] ? w->hi[p] < USK_INF : w->lo[p] > -USK_INF;
+		const usk_i128 took =
+			w->sent[i] ? w->hi[p] - usk_e12(w->x[i]) : usk_e12(w->x[i]) - w->lo[p];
+		usk_i128 *most = &u->longest[!w->sent[i]][w->owner[p]];
+		if (known && took > 0) {
+			const usk_i128 ns = usk_ceil_div(took, USK_E12 - w->p->max_skew_e12);
+			*most = ns > *most ? ns : *most;
+			all = ns > all ? ns : all;
+		}
+	}
+	return all;
+}
+
+/* A message between the reference and another clock, of which the reference's event is i. */
+static bool may_straddle(const struct usk_work *w, uint32_t i, usk_i128 from, usk_i128 to,
+			 const struct usk_under_way *u)
+{
+	const uint32_t p = w->peer[i], k = w->owner[p];
+	const struct when *x = &u->when[k];
+	const usk_i128 most = u->longest[!w->sent[i]][k], at = w->x[p];
+	return w->sent[i] ? w->x[i] <= to && at >= x->from && (most < 0 || at <= x->to + most)
+			  : w->x[i] >= from && at <= x->to && (most < 0 || at >= x->from - most);
+}
+
+static void note(const struct usk_work *w, uint32_t i, int64_t far_ns, struct usk_under_way *u)
+{
+	const uint32_t sent = w->sent[i] ? i : w->peer[i];
+	u->by_ns[sent] = usk_saturate((usk_i128)u->by_ns[sent] + far_ns);
+}
+
+void usk_under_way_note(const struct usk_work *w, const struct usk_seen *s, int64_t far_ns,
+			size_t first_break, struct usk_under_way *u)
+{
+	find_when(w, s, first_break, u);
+	/* The reference showed up to that much more before it was set back, and less behind. */
+	const struct when own = u->when[w->reference];
+	const usk_i128 from = own.from - far_ns, to = own.to + far_ns;
+	const usk_i128 longest = find_longest(w, from, to, u);
+	if (!s->at.doubted) { /* then its own pair says so by what is known on either side */
+		const uint32_t other = s->a == w->reference ? s->b : s->a;
+		u->longest[0][other] = u->longest[1][other] = s->at.flight_ns;
+	}
+	uint32_t i = usk_event_behind(w, w->reference, from - longest - 1);
+	for (; i < w->first[w->reference + 1] && w->x[i] <= to + longest; i++) {
+		if (w->peer[i] != USK_NO_EVENT && may_straddle(w, i, from, to, u)) {
+			note(w, i, far_ns, u);
+		}
+	}
+	for (uint32_t k = 0; k < w->n_clocks; k++) {
+		for (i = usk_event_behind(w, k, u->when[k].to);
+		     k != w->reference && i-- > w->first[k] && u->arrived[i] >= s->from;) {
+			const uint32_t p = w->sent[i] ? w->peer[i] : USK_NO_EVENT;
+			if (p != USK_NO_EVENT && !is_of_reference(w, p) &&
+			    w->x[p] >= u->when[w->owner[p]].from) {
+				note(w, i, far_ns, u);
+			}
+		}
+	}
+}
+
+/* What bounds do not rest on any more the estimate is still asked, where it can. */
+static void wish_only(struct usk_work *w, uint32_t sent, uint32_t received)
+{
+	w->peer[sent] = w->peer[received] = USK_NO_EVENT;
+	if (!w->wished[sent] && !w->wished[received]) {
+		w->wish[w->n_wishes++] = (struct usk_wish){ sent, received, 0, false };
+		w->wished[sent] = w->wished[received] = (uint32_t)w->n_wishes;
+	}
+}
+
+void usk_under_way_end(struct usk_work *w, struct usk_under_way *u)
+{
+	for (uint32_t i = 0; u && i < w->n; i++) {
+		const uint32_t p = w->peer[i];
+		if (!u->by_ns[i]) {
+			continue;
+		}
+		w->weak_of = w->weak_of ? w->weak_of : usk_alloc(w->n + 1, sizeof *w->weak_of);
+		*USK_APPEND(w->weak, w->n_weak) = (struct usk_weak){ i, p, u->by_ns[i] };
+		w->weak_of[i] = w->weak_of[p] = (uint32_t)w->n_weak;
+		wish_only(w, i, p);
+	}
+	if (u) {
+		USK_FREE(u->when, u->longest[0], u->longest[1], u->arrived, u->by_ns, u);
+	}
+}
+
+struct usk_weak *usk_weak_of(const struct usk_work *w, uint32_t i)
+{
+	struct usk_weak *x = w->weak_of && w->weak_of[i] ? &w->weak[w->weak_of[i] - 1] : NULL;
+	return x && x->by_ns != USK_NONE ? x : NULL;
+}
