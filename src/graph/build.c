@@ -278,9 +278,10 @@ static void break_cells(struct usk_work *w, const struct usk_break *b, struct ar
 	cells_over(w, k, b->from_ns, b->to_ns, &i, &end);
 	if (i < end && (b->rise_ns || b->fall_ns)) {
 		w->slack = usk_grow(w->slack, w->n_slacks + 2, sizeof *w->slack);
-		w->slack[w->n_slacks++] = (struct usk_slack){ i, b->falls, b->rise_ns, b->fall_ns };
 		w->slack[w->n_slacks++] =
-			(struct usk_slack){ end, 0U - b->falls, -b->rise_ns, -b->fall_ns };
+			(struct usk_slack){ i, b->falls, b->rise_ns, b->fall_ns, 0, 0 };
+		w->slack[w->n_slacks++] =
+			(struct usk_slack){ end, 0U - b->falls, -b->rise_ns, -b->fall_ns, 0, 0 };
 	}
 	const enum usk_pace goes_on = b->in_part ? USK_CALM : USK_SKEW;
 	for (; i < end; i++) {
@@ -353,6 +354,9 @@ static void add_slacks(struct usk_work *w)
 	for (size_t i = 1; i < w->n_slacks; i++) {
 		struct usk_slack *s = &w->slack[i], *last = s - 1;
 		s->falling += last->falling;
+		s->rise_ns = usk_saturate((usk_i128)s->rise_ns + last->rise_ns);
+		s->ended_rise_ns = last->ended_rise_ns - (s->rise_ns < 0 ? s->rise_ns : 0);
+		s->ended_fall_ns = last->ended_fall_ns - (s->fall_ns < 0 ? s->fall_ns : 0);
 		s->rise_ns = usk_saturate((usk_i128)s->rise_ns + last->rise_ns);
 		s->fall_ns = usk_saturate((usk_i128)s->fall_ns + last->fall_ns);
 	}

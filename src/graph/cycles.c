@@ -64,6 +64,40 @@ struct step {
 	enum { MESSAGE, RIGHT, LEFT, FOLD } by;
 };
 
+/* Over cells with slack, of which those between two events have no more in all than any of them: from which event on that
+ * side an event's bound comes so, and what it is then. *best: its bound, mirrored if upper; no event gives more.
+ * O(cells with slack). */
+static uint32_t spent(const struct usk_work *w, uint32_t i, bool upper, bool left, usk_i128 *best)
+{
+	const usk_i128 *bound = upper ? w->hi : w->lo, want = *best;
+	const bool rises = upper == left;
+	const uint32_t first = w->first[w->owner[i]], last = w->first[w->owner[i] + 1] - 1;
+	usk_i128 all = 0, own = 0, rise;
+	uint32_t found = i;
+	*best = -USK_INF;
+	for (uint32_t e = i; found == i && (left ? e > first : e < last);) {
+		const uint32_t cell = left ? e - 1 : e;
+		if (!w->cell[cell].slack ||
+		    !(rises ? usk_cell_most_going : usk_cell_least_going)(
+			    w, cell, (usk_i128)w->x[cell + 1] - w->x[cell], &rise)) {
+			break;
+		}
+		const struct usk_slack s = usk_slack_of(w, cell);
+		const usk_i128 ended = (rises ? s.ended_rise_ns : s.ended_fall_ns) * USK_E12;
+		const usk_i128 began = ended + usk_e12(rises ? s.rise_ns : s.fall_ns);
+		own = e == i ? (left ? began : ended) : own;
+		all += rises ? -rise : rise;
+		e = left ? e - 1 : e + 1;
+		const usk_i128 t = upper ? -bound[e] : bound[e];
+		const usk_i128 v = t + all + (left ? ended - own : own - began);
+		if (t > -USK_INF && v > *best) {
+			*best = v;
+			found = v >= want ? e : i;
+		}
+	}
+	return found;
+}
+
 /* The one that gives the best bound, among those that the trace was not at yet. false: it was at
  * one that gives a better one. Mirrored for lo, so that the least is the best of both. */
 static bool step_back(const struct usk_work *w, uint32_t i, bool upper, const bool *been,
@@ -104,6 +138,13 @@ static bool step_back(const struct usk_work *w, uint32_t i, bool upper, const bo
 			OFFER(i - 1, bound[i - 1] + rise, LEFT);
 		}
 	}
+	for (int left = 0; left < 2; left++) {
+		usk_i128 far = upper ? -bound[i] : bound[i];
+		const uint32_t e = spent(w, i, upper, left, &far);
+		if (e != i) {
+			OFFER(e, upper ? -far : far, left ? LEFT : RIGHT);
+		}
+	}
 	const struct usk_fold *f = w->n_folds ? fold_at(w, i) : NULL;
 	uint32_t near = f && upper ? f->first : f ? f->last : 0;
 	uint32_t far = f && upper ? f->last : f ? f->first : 0;
@@ -128,7 +169,10 @@ static void pass(const struct usk_work *w, const struct step *s, bool upper, str
 	} else if (s->by == MESSAGE) {
 		*USK_ADD(c->message, c->n_messages, c->cap_messages) = s->from;
 	} else {
-		pass_cell(w, c, s->by == RIGHT ? s->from : s->from - 1, upper == (s->by == LEFT));
+		const uint32_t end = s->by == RIGHT ? s->to : s->from;
+		for (uint32_t i = s->by == RIGHT ? s->from : s->to; i < end; i++) {
+			pass_cell(w, c, i, upper == (s->by == LEFT));
+		}
 	}
 }
 

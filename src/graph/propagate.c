@@ -36,7 +36,7 @@ void usk_run_slopes(const struct usk_work *w, struct usk_run *r)
 }
 
 /* Of the bends that a cell lies in. */
-static struct usk_slack slack_of(const struct usk_work *w, uint32_t i)
+struct usk_slack usk_slack_of(const struct usk_work *w, uint32_t i)
 {
 	size_t k;
 	USK_FIRST(k, 1, w->n_slacks, w->slack[k].first > i);
@@ -57,7 +57,7 @@ static int64_t least_pace(const struct usk_work *w, uint32_t i)
 }
 
 /* Stamps of a clock do not fall, so d takes no more than 64 bits, and products half the work. */
-bool usk_cell_least(const struct usk_work *w, uint32_t i, usk_i128 apart, usk_i128 *rise)
+bool usk_cell_least_going(const struct usk_work *w, uint32_t i, usk_i128 apart, usk_i128 *rise)
 {
 	const struct usk_cell c = w->cell[i];
 	const uint64_t d = (uint64_t)apart;
@@ -65,8 +65,16 @@ bool usk_cell_least(const struct usk_work *w, uint32_t i, usk_i128 apart, usk_i1
 		return false;
 	}
 	*rise = c.lower == USK_MONOTONE ? 0 : (usk_i128)d * least_pace(w, i);
-	if (c.slack) {
-		const struct usk_slack s = slack_of(w, i);
+	return true;
+}
+
+bool usk_cell_least(const struct usk_work *w, uint32_t i, usk_i128 d, usk_i128 *rise)
+{
+	if (!usk_cell_least_going(w, i, d, rise)) {
+		return false;
+	}
+	if (w->cell[i].slack) {
+		const struct usk_slack s = usk_slack_of(w, i);
 		*rise -= usk_e12(s.fall_ns);
 		*rise = *rise < 0 && !s.falling ? 0 : *rise;
 	}
@@ -76,12 +84,13 @@ bool usk_cell_least(const struct usk_work *w, uint32_t i, usk_i128 apart, usk_i1
 usk_i128 usk_cell_flat(const struct usk_work *w, uint32_t i)
 {
 	const struct usk_cell c = w->cell[i];
-	const struct usk_slack s = c.slack ? slack_of(w, i) : (struct usk_slack){ .fall_ns = 0 };
+	const struct usk_slack s =
+		c.slack ? usk_slack_of(w, i) : (struct usk_slack){ .fall_ns = 0 };
 	const bool bends = s.fall_ns && !s.falling && c.lower <= USK_FAST;
 	return bends ? usk_floor_div(usk_e12(s.fall_ns), least_pace(w, i)) : 0;
 }
 
-bool usk_cell_most(const struct usk_work *w, uint32_t i, usk_i128 apart, usk_i128 *rise)
+bool usk_cell_most_going(const struct usk_work *w, uint32_t i, usk_i128 apart, usk_i128 *rise)
 {
 	const struct usk_cell c = w->cell[i];
 	const uint64_t d = (uint64_t)apart;
@@ -92,8 +101,14 @@ bool usk_cell_most(const struct usk_work *w, uint32_t i, usk_i128 apart, usk_i12
 		(USK_E12 + (c.upper == USK_CALM	  ? w->run[w->run_of[i]].fast_e12
 			    : c.upper == USK_FAST ? w->p->max_skew_e12 + USK_FASTEST_E12
 						  : w->p->max_skew_e12));
-	*rise += c.slack ? usk_e12(slack_of(w, i).rise_ns) : 0;
 	return true;
+}
+
+bool usk_cell_most(const struct usk_work *w, uint32_t i, usk_i128 d, usk_i128 *rise)
+{
+	const bool any = usk_cell_most_going(w, i, d, rise);
+	*rise += any && w->cell[i].slack ? usk_e12(usk_slack_of(w, i).rise_ns) : 0;
+	return any;
 }
 
 static bool least_over(const struct usk_work *w, unsigned pace, usk_i128 d, usk_i128 *rise)
@@ -219,6 +234,7 @@ static void place_events(struct usk_sweeps *s)
 			.peer = peer == USK_NO_EVENT ? USK_NO_EVENT : s->place[peer],
 			.run = run & (USK_MOST_SWEPT_RUNS - 1),
 			.sent = w->sent[i],
+			.slack = w->cell[i].slack,
 			.calm_least = few && usk_cell_keeps(w->cell[i], false),
 			.calm_most = few && usk_cell_keeps(w->cell[i], true),
 		};
@@ -243,6 +259,10 @@ struct usk_sweeps *usk_sweeps_begin(struct usk_work *w)
 	for (int i = 0; i < 2; i++) {
 		s->side[i] = (struct usk_side){ .s = s, .upper = i };
 		s->side[i].t = usk_grow(NULL, n, sizeof *s->side[i].t);
+		if (w->n_slacks) {
+			s->side[i].forth = usk_grow(NULL, n, sizeof *s->side[i].forth);
+			s->side[i].back = usk_grow(NULL, n, sizeof *s->side[i].back);
+		}
 		s->side[i].todo = usk_grow(NULL, n, sizeof *s->side[i].todo);
 		s->side[i].marks = usk_alloc(s->n_marks, sizeof *s->side[i].marks);
 		s->side[i].look = usk_alloc(s->n_marks, sizeof *s->side[i].look);
@@ -258,8 +278,9 @@ struct usk_sweeps *usk_sweeps_begin(struct usk_work *w)
 void usk_sweeps_end(struct usk_sweeps *s)
 {
 	for (int i = 0; i < 2; i++) {
-		USK_FREE(s->side[i].t, s->side[i].todo, s->side[i].marks, s->side[i].look,
-			 s->side[i].recent, s->side[i].pairs, s->side[i].changed);
+		USK_FREE(s->side[i].t, s->side[i].forth, s->side[i].back, s->side[i].todo,
+			 s->side[i].marks, s->side[i].look, s->side[i].recent, s->side[i].pairs,
+			 s->side[i].changed);
 	}
 	USK_FREE(s->place, s->since, s->node, s->news, s->touched, s->pairs_of, s->by_clock,
 		 s->pace, s->of_event, s->pair_at, s);
@@ -276,6 +297,9 @@ void usk_sweeps_all(struct usk_sweeps *s)
 		memset(b->todo, 0, w->n);
 		memset(b->recent, 0xff, s->n_marks * sizeof *b->recent);
 		memset(b->look, 0xff, s->n_marks * sizeof *b->look);
+		for (uint32_t k = 0; k < w->n && b->forth; k++) {
+			b->forth[k] = b->back[k] = -USK_INF;
+		}
 		for (uint32_t k = 0; k < w->n_order; k++) {
 			usk_sweep_todo(b, k, ALL);
 		}

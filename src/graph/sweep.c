@@ -43,6 +43,37 @@ static inline void meet(struct usk_side *b, uint32_t k)
 	}
 }
 
+/* From one end of a cell with slack to the other. However many such cells there are between two events, T jumps by no
+ * more in all of them than what began before the second and had not ended by the first: so what the first says is
+ * carried on as if it did not, with all that ended by there, and less all that began is a bound. */
+static void spend(struct usk_side *b, uint32_t from, uint32_t to, bool forth)
+{
+	const struct usk_sweeps *s = b->s;
+	const uint32_t cell = forth ? from : to, i = s->event[cell];
+	usk_i128 *carried = forth ? b->forth : b->back, rise;
+	const bool rises = b->upper == forth;
+	if (!(rises ? usk_cell_most_going : usk_cell_least_going)(s->w, i, s->node[cell].ns,
+								  &rise)) {
+		return;
+	}
+	const struct usk_slack all = usk_slack_of(s->w, i);
+	const usk_i128 ended = (rises ? all.ended_rise_ns : all.ended_fall_ns) * USK_E12;
+	const usk_i128 began = ended + usk_e12(rises ? all.rise_ns : all.fall_ns);
+	const usk_i128 own =
+		b->t[from] > -USK_INF ? b->t[from] + (forth ? ended : -began) : -USK_INF;
+	const usk_i128 best = own > carried[from] ? own : carried[from];
+	const usk_i128 v = best + (rises ? -rise : rise);
+	if (best <= -USK_INF || v <= carried[to]) {
+		return;
+	}
+	const uint32_t next = forth ? s->node[to].behind : s->node[to].before;
+	carried[to] = v;
+	if (next != USK_NO_EVENT) {
+		usk_sweep_todo(b, next, forth ? BEFORE : BEHIND);
+	}
+	narrow(b, to, v + (forth ? -began : ended), TELL_ALL);
+}
+
 static inline void visit_forth(struct usk_side *b, uint32_t k)
 {
 	const struct usk_sweeps *s = b->s;
@@ -52,6 +83,9 @@ static inline void visit_forth(struct usk_side *b, uint32_t k)
 	if (what & BEFORE && before != USK_NO_EVENT) {
 		usk_i128 by = b->upper ? -usk_swept_most(s, before) : usk_swept_least(s, before);
 		pass(b, before, k, by, TELL_PEER | TELL_BEHIND);
+		if (s->node[before].slack) {
+			spend(b, before, k, true);
+		}
 	}
 	if (what & PEER) {
 		meet(b, k);
@@ -67,6 +101,9 @@ static inline void visit_back(struct usk_side *b, uint32_t k)
 	if (what & BEHIND && behind != USK_NO_EVENT) {
 		usk_i128 by = b->upper ? usk_swept_least(s, k) : -usk_swept_most(s, k);
 		pass(b, behind, k, by, TELL_PEER | TELL_BEFORE);
+		if (s->node[k].slack) {
+			spend(b, behind, k, false);
+		}
 	}
 	if (what & PEER) {
 		meet(b, k);

@@ -20,11 +20,11 @@ enum { BEFORE = 1, BEHIND = 2, PEER = 4, ALL = 7 };
 struct usk_swept {
 	uint64_t ns; /* the cell's length */
 	uint32_t before, behind, peer;
-	uint32_t run : 29, sent : 1;
+	uint32_t run : 28, sent : 1, slack : 1;
 	uint32_t calm_least : 1, calm_most : 1; /* the cell's rate is the run's */
 };
 
-enum { USK_MOST_SWEPT_RUNS = 1 << 29 };
+enum { USK_MOST_SWEPT_RUNS = 1 << 28 };
 
 /* How fast T of a run goes, by its stamps: 10^12 is as fast as these. */
 struct usk_pace_of {
@@ -35,7 +35,9 @@ struct usk_pace_of {
 struct usk_side {
 	struct usk_sweeps *s;
 	bool upper;
-	usk_i128 *t;	  /* -USK_INF: none */
+	usk_i128 *t; /* -USK_INF: none */
+	/* By place: what those before, behind in cells with slack say, if T did not jump; NULL if there are none. */
+	usk_i128 *forth, *back;
 	uint8_t *todo;	  /* by place, as all that follows */
 	uint64_t *marks;  /* who has something to do */
 	uint64_t *look;	  /* who was moved since bounds were last seen not to cross */

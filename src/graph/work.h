@@ -84,10 +84,12 @@ struct usk_fallings {
 
 enum usk_falling_what { USK_FELL, USK_TWICE, USK_ROSE, USK_FALLING_COUNT };
 
-/* Cells from this event on that have slack: by how much T may jump in one. */
+/* Cells from this event on that have slack: by how much T may jump in one, and in all of those between two events no
+ * more than by what began before the second and had not ended by the first. */
 struct usk_slack {
 	uint32_t first, falling; /* falling: T may fall there, as so many brackets say */
 	int64_t rise_ns, fall_ns;
+	usk_i128 ended_rise_ns, ended_fall_ns; /* of what ended up to here, all in all */
 };
 
 /* What a clock shows at one moment, and how fast it goes by the reference: near enough to say what
@@ -336,6 +338,10 @@ void usk_run_slopes(const struct usk_work *w, struct usk_run *r);
 /** By how much T rises at least, at most over the cell behind event i; false: any. */
 bool usk_cell_least(const struct usk_work *w, uint32_t i, usk_i128 d, usk_i128 *rise);
 bool usk_cell_most(const struct usk_work *w, uint32_t i, usk_i128 d, usk_i128 *rise);
+/** The same but for its slack, and that. */
+bool usk_cell_least_going(const struct usk_work *w, uint32_t i, usk_i128 d, usk_i128 *rise);
+bool usk_cell_most_going(const struct usk_work *w, uint32_t i, usk_i128 d, usk_i128 *rise);
+struct usk_slack usk_slack_of(const struct usk_work *w, uint32_t i);
 /** Over how many ns of it T need not rise at all, where it rises at a rate behind these; 0: there are none. */
 usk_i128 usk_cell_flat(const struct usk_work *w, uint32_t i);
 /** By how much T rises at least from the first end of a fold to stamp x in it; false: it may fall. */
