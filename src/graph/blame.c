@@ -35,7 +35,9 @@ bool usk_seen_has(const struct usk_seen *s, uint32_t k)
 /* Was the reference set back in it, if it was the reference? */
 bool usk_seen_sets_back(const struct usk_work *w, const struct usk_seen *s)
 {
-	return usk_seen_has(s, w->reference) && (s->at.both || usk_seen_rises_for(s, w->reference));
+	const bool either = !s->at.step && s->at.least_ns < 0 && s->at.most_ns > 0;
+	return usk_seen_has(s, w->reference) &&
+	       (s->at.both || either || usk_seen_rises_for(s, w->reference));
 }
 
 /* Of both clocks one may be known better. */

@@ -278,10 +278,12 @@ static void break_cells(struct usk_work *w, const struct usk_break *b, struct ar
 	cells_over(w, k, b->from_ns, b->to_ns, &i, &end);
 	if (i < end && (b->rise_ns || b->fall_ns)) {
 		w->slack = usk_grow(w->slack, w->n_slacks + 2, sizeof *w->slack);
-		w->slack[w->n_slacks++] =
-			(struct usk_slack){ i, b->falls, b->rise_ns, b->fall_ns, 0, 0 };
-		w->slack[w->n_slacks++] =
-			(struct usk_slack){ end, 0U - b->falls, -b->rise_ns, -b->fall_ns, 0, 0 };
+		w->slack[w->n_slacks++] = (struct usk_slack){ i,	  b->falls,    b->rise_ns,
+							      b->fall_ns, b->twice_ns, 0,
+							      0 };
+		w->slack[w->n_slacks++] = (struct usk_slack){
+			end, 0U - b->falls, -b->rise_ns, -b->fall_ns, -b->twice_ns, 0, 0
+		};
 	}
 	const enum usk_pace goes_on = b->in_part ? USK_CALM : USK_SKEW;
 	for (; i < end; i++) {
@@ -359,6 +361,7 @@ static void add_slacks(struct usk_work *w)
 		s->ended_fall_ns = last->ended_fall_ns - (s->fall_ns < 0 ? s->fall_ns : 0);
 		s->rise_ns = usk_saturate((usk_i128)s->rise_ns + last->rise_ns);
 		s->fall_ns = usk_saturate((usk_i128)s->fall_ns + last->fall_ns);
+		s->twice_ns = usk_saturate((usk_i128)s->twice_ns + last->twice_ns);
 	}
 }
 
@@ -451,6 +454,7 @@ void usk_build_cells(struct usk_work *w)
 		break_all(w);
 	}
 	add_slacks(w);
+	usk_in_order(w);
 	unite_folds(w);
 	cut_into_runs(w);
 }
@@ -476,13 +480,15 @@ void usk_build_forget(struct usk_work *w)
 {
 	USK_FREE(w->beyond_ns, w->first, w->x, w->peer, w->wished, w->wish, w->weak, w->weak_of,
 		 w->sent, w->pair_of, w->owner, w->order, w->cell, w->run_of, w->run, w->rough,
-		 w->fold, w->slack, w->lo, w->hi, w->outwards);
+		 w->fold, w->slack, w->in_order.before, w->in_order.behind, w->in_order.rise, w->lo,
+		 w->hi, w->outwards);
 	w->run = NULL;
 	w->weak = NULL;
 	w->weak_of = NULL;
 	w->n_weak = 0;
 	w->fold = NULL;
 	w->slack = NULL;
+	w->in_order = (struct usk_in_order){ NULL, NULL, NULL };
 	w->order = NULL;
 }
 

@@ -55,13 +55,16 @@ int64_t usk_bracket_farthest(const struct usk_bracket *b)
 struct usk_break usk_break_of(const struct usk_bracket *x, bool rises, uint32_t number)
 {
 	struct usk_break b = { .bracket = number };
-	int64_t most = x->rises ? x->most_ns : x->least_ns; /* either is of the offset */
-	bool known = !x->step && !x->doubted && most != USK_NONE;
-	int64_t far = !known ? 0 : most < 0 ? -most : most;
+	const bool known =
+		!x->step && !x->doubted && x->least_ns != USK_NONE && x->most_ns != USK_NONE;
 	b.up = !known && (rises || x->both);
 	b.down = !known && (!rises || x->both);
-	b.rise_ns = rises ? far : 0;
-	b.fall_ns = rises ? 0 : far;
+	/* Sizes are of the offset, which rises with T of b and falls with that of a. */
+	const bool of_b = rises == x->rises;
+	const int64_t up = of_b ? x->most_ns : -x->least_ns,
+		      down = of_b ? -x->least_ns : x->most_ns;
+	b.rise_ns = known && up > 0 ? up : 0;
+	b.fall_ns = known && down > 0 ? down : 0;
 	return b;
 }
 
@@ -70,6 +73,15 @@ struct usk_break usk_slew_of(const struct usk_bracket *x, bool rises, uint32_t n
 	return (struct usk_break){ .fast_up = rises || x->both,
 				   .fast_down = !rises || x->both,
 				   .bracket = number };
+}
+
+/* A clock that was set back by so little shows that much of its stamps again. */
+static void show_twice(struct usk_break *b, const struct usk_bracket *x)
+{
+	const bool less = x->once_ns != USK_NONE && x->once_ns < b->rise_ns;
+	b->twice_ns = less ? x->once_ns : b->rise_ns;
+	b->from_ns = usk_saturate((usk_i128)b->from_ns - b->twice_ns);
+	b->to_ns = usk_saturate((usk_i128)b->to_ns + b->twice_ns);
 }
 
 /* The offset is a's stamp less b's: it rises where b is set back or a forward. */
@@ -93,6 +105,8 @@ static void break_pair(struct usk_work *w, uint32_t number)
 	a.far_ns = a.falls ? usk_bracket_set_back(x, true) : 0;
 	a.vague = x->least_ns == USK_NONE;
 	a.fold_ns = a.up ? usk_bracket_set_back(x, false) : 0;
+	show_twice(&b, x);
+	show_twice(&a, x);
 	usk_break_add(w, b);
 	usk_break_add(w, a);
 	if (x->slewed && !x->doubted) {

@@ -147,6 +147,10 @@ struct usk_rise usk_rise_between(struct usk_slope_range c, struct usk_offsets be
 				 struct usk_offsets behind, usk_i128 d);
 struct usk_rise usk_course_rise(const struct usk_course *w, struct usk_slope_range c,
 				const struct usk_span *s);
+/** By how much the offset may have risen or fallen at one moment of a span that a slope explains; USK_NONE: unknown.
+ * O(its points). */
+int64_t usk_course_at_once(const struct usk_course *w, struct usk_slope_range calm,
+			   const struct usk_span *s);
 /** By span that is a step by which b was set back: how long messages were under way, but for minimum delays, that may
  * have been so while it happened, of each the least that either side of it says; free() it. O(n log n), and w->outlook
  * is needed. */

@@ -72,6 +72,7 @@ static uint32_t spent(const struct usk_work *w, uint32_t i, bool upper, bool lef
 	const usk_i128 *bound = upper ? w->hi : w->lo, want = *best;
 	const bool rises = upper == left;
 	const uint32_t first = w->first[w->owner[i]], last = w->first[w->owner[i] + 1] - 1;
+	struct usk_slack twice = { .twice_ns = 0 };
 	usk_i128 all = 0, own = 0, rise;
 	uint32_t found = i;
 	*best = -USK_INF;
@@ -85,11 +86,17 @@ static uint32_t spent(const struct usk_work *w, uint32_t i, bool upper, bool lef
 		const struct usk_slack s = usk_slack_of(w, cell);
 		const usk_i128 ended = (rises ? s.ended_rise_ns : s.ended_fall_ns) * USK_E12;
 		const usk_i128 began = ended + usk_e12(rises ? s.rise_ns : s.fall_ns);
-		own = e == i ? (left ? began : ended) : own;
+		if (e == i) {
+			own = left ? began : ended;
+			twice = s;
+		}
 		all += rises ? -rise : rise;
 		e = left ? e - 1 : e + 1;
 		const usk_i128 t = upper ? -bound[e] : bound[e];
-		const usk_i128 v = t + all + (left ? ended - own : own - began);
+		const uint64_t apart = left ? (uint64_t)w->x[i] - (uint64_t)w->x[e]
+					    : (uint64_t)w->x[e] - (uint64_t)w->x[i];
+		const usk_i128 falls = rises ? 0 : usk_e12(usk_slack_twice(&twice, apart));
+		const usk_i128 v = t + all + (left ? ended - own : own - began) - falls;
 		if (t > -USK_INF && v > *best) {
 			*best = v;
 			found = v >= want ? e : i;

@@ -239,6 +239,7 @@ static struct usk_bracket bracket_of(const struct usk_course *w, const struct sh
 	b.most_ns = size.most_ns;
 	b.slew = s->slew;
 	b.at_once_ns = s->slew ? s->at_once_ns : 0;
+	b.once_ns = s->step ? USK_NONE : usk_course_at_once(w, c, s);
 	if (s->slewed && (s->began < s->from || s->ended > s->to)) {
 		/* It lies where it shows; but a slew may have gone on beyond, where messages of one direction do not
 		 * contradict each other. */

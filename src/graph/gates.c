@@ -51,6 +51,30 @@ static int64_t not_over(const struct usk_drawing *d, uint32_t i, int64_t x)
 	return usk_saturate(w->hi_ns[i] + usk_fell(w, d->clock, x, w->x[i], twice));
 }
 
+/* What the event on the left of a cell, or on its right, says of a bound d ns from it, in e12; false: nothing. */
+static bool says(const struct usk_work *w, uint32_t i, bool upper, bool left, usk_i128 d,
+		 usk_i128 *bound)
+{
+	const uint32_t e = left ? i : i + 1;
+	const usk_i128 own = usk_e12((upper ? w->hi_ns : w->lo_ns)[e]);
+	usk_i128 rise, far;
+	if (upper == left) {
+		const bool any = usk_cell_most(w, i, d, &rise);
+		*bound = any ? own + (left ? rise : -rise) : 0;
+		return any;
+	}
+	if (!usk_cell_least(w, i, d, &rise)) {
+		return false;
+	}
+	*bound = own + (left ? rise : -rise);
+	if (w->cell[i].slack && usk_in_order_says(w, e, upper, &far) &&
+	    usk_cell_least_going(w, i, d, &rise)) {
+		far += left ? rise : -rise;
+		*bound = (upper ? far < *bound : far > *bound) ? far : *bound;
+	}
+	return true;
+}
+
 /* Bounds of T at a stamp between events i and i + 1. */
 static void put_between(struct usk_drawing *d, uint32_t i, int64_t x)
 {
@@ -64,18 +88,16 @@ static void put_between(struct usk_drawing *d, uint32_t i, int64_t x)
 	if (f && w->hi_ns[f->last] != USK_NONE && usk_fold_to_last(w, f, x, &rise)) {
 		hi = usk_e12(w->hi_ns[f->last]) - rise;
 	}
-	if (usk_cell_least(w, i, l, &rise)) {
-		lo = usk_e12(w->lo_ns[i]) + rise;
+	if (says(w, i, false, true, l, &v)) {
+		lo = v;
 	}
-	if (usk_cell_most(w, i, r, &rise)) {
-		v = usk_e12(w->lo_ns[i + 1]) - rise;
+	if (says(w, i, false, false, r, &v)) {
 		lo = v > lo ? v : lo;
 	}
-	if (usk_cell_most(w, i, l, &rise)) {
-		hi = usk_e12(w->hi_ns[i]) + rise;
+	if (says(w, i, true, true, l, &v)) {
+		hi = v;
 	}
-	if (usk_cell_least(w, i, r, &rise)) {
-		v = usk_e12(w->hi_ns[i + 1]) - rise;
+	if (says(w, i, true, false, r, &v)) {
 		hi = v < hi ? v : hi;
 	}
 	/* T does not fall from event to event, unless these are in no order. In a fold a stamp may be of either time
@@ -98,9 +120,13 @@ static void put_between(struct usk_drawing *d, uint32_t i, int64_t x)
 		   hi == USK_INF ? high : usk_ceil_div(hi, USK_E12));
 }
 
-/* In a cell bounds jump at its ends, what either of them says bends once, and in each piece between they may cross, those
- * of the lower bound and those of the upper one. */
-enum { CELL_PIECES = 3, CELL_CORNERS = 2 + 2 * (CELL_PIECES - 1) + 4 * CELL_PIECES };
+/* In a cell bounds jump at its ends, what either of them says bends once and jumps once, and in each piece between they
+ * may cross, those of the lower bound and those of the upper one. */
+enum {
+	CELL_BENDS = 4,
+	CELL_PIECES = CELL_BENDS + 1,
+	CELL_CORNERS = 2 + 2 * CELL_BENDS + 4 * CELL_PIECES
+};
 
 /* Where bounds bend in a cell, behind the event where it begins, in order. */
 struct cell_places {
@@ -122,11 +148,10 @@ static void put_place(struct cell_places *p, usk_i128 x)
 static usk_i128 left_over(const struct usk_work *w, uint32_t i, bool upper, usk_i128 x)
 {
 	const usk_i128 to_go = (usk_i128)w->x[i + 1] - w->x[i] - x;
-	const int64_t *bound = upper ? w->hi_ns : w->lo_ns;
-	usk_i128 least, most;
-	const bool both = usk_cell_least(w, i, upper ? to_go : x, &least) &&
-			  usk_cell_most(w, i, upper ? x : to_go, &most);
-	return both ? usk_e12(bound[i]) - usk_e12(bound[i + 1]) + least + most : 0;
+	usk_i128 left, right;
+	const bool both =
+		says(w, i, upper, true, x, &left) && says(w, i, upper, false, to_go, &right);
+	return both ? left - right : 0;
 }
 
 /* Whole ns on either side of where they cross from u to v, between which each goes straight on. */
@@ -151,9 +176,9 @@ static void put_cell(struct usk_drawing *d, uint32_t i)
 	const struct usk_work *w = d->w;
 	const usk_i128 run = (usk_i128)w->x[i + 1] - w->x[i];
 	const bool jumps = usk_cell_jumps(w->cell[i]);
-	const usk_i128 flat = usk_cell_flat(w, i), back = run - 1 - flat;
-	const usk_i128 bend[] = { flat < back ? flat : back, flat < back ? back : flat };
-	struct cell_places p = { .n = 0 };
+	const usk_i128 flat = usk_cell_flat(w, i);
+	const usk_i128 twice = w->cell[i].slack ? usk_slack_of(w, i).twice_ns : 0;
+	struct cell_places p = { .n = 0 }, bend = { .n = 0 };
 	usk_i128 from = jumps, to = run - jumps;
 	if (run < 2) {
 		return;
@@ -162,11 +187,18 @@ static void put_cell(struct usk_drawing *d, uint32_t i)
 		put_place(&p, from);
 		put_place(&p, to);
 	}
-	for (int k = 0; k < 2 && flat && back > 0; k++) {
-		put_place(&p, bend[k]);
-		put_place(&p, bend[k] + 1);
-		put_crossings(w, i, from, bend[k], &p);
-		from = bend[k] + 1;
+	for (int k = 0; k < 2; k++) {
+		const usk_i128 x = k ? flat : twice;
+		if (x && x < run - 1) {
+			put_place(&bend, x);
+			put_place(&bend, run - 1 - x);
+		}
+	}
+	for (size_t k = 0; k < bend.n; k++) {
+		put_place(&p, bend.at[k]);
+		put_place(&p, (usk_i128)bend.at[k] + 1);
+		put_crossings(w, i, from, bend.at[k], &p);
+		from = (usk_i128)bend.at[k] + 1;
 	}
 	put_crossings(w, i, from, to, &p);
 	for (size_t k = 0; k < p.n; k++) {

@@ -169,6 +169,7 @@ struct usk_bracket {
 	bool slew;		   /* several steps, which may have been one slew */
 	int64_t least_ns, most_ns; /* by so much, for a step; USK_NONE: unknown */
 	int64_t at_once_ns;	   /* then the most that one of them was by; 0: unknown */
+	int64_t once_ns; /* no step: by no more than this at one moment, either way; USK_NONE: unknown */
 	int64_t flight_ns; /* who was under way meanwhile was so for no longer, if a was set back */
 	bool slewed;	   /* one slew may have been all of it: */
 	struct usk_within slew_in; /* then it may have gone on within these, if nobody was set */

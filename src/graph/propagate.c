@@ -76,7 +76,8 @@ bool usk_cell_least(const struct usk_work *w, uint32_t i, usk_i128 d, usk_i128 *
 	if (w->cell[i].slack) {
 		const struct usk_slack s = usk_slack_of(w, i);
 		*rise -= usk_e12(s.fall_ns);
-		*rise = *rise < 0 && !s.falling ? 0 : *rise;
+		*rise = *rise < 0 && !s.falling && !s.twice_ns ? 0 : *rise;
+		*rise -= usk_e12(usk_slack_twice(&s, (uint64_t)d));
 	}
 	return true;
 }
@@ -86,7 +87,7 @@ usk_i128 usk_cell_flat(const struct usk_work *w, uint32_t i)
 	const struct usk_cell c = w->cell[i];
 	const struct usk_slack s =
 		c.slack ? usk_slack_of(w, i) : (struct usk_slack){ .fall_ns = 0 };
-	const bool bends = s.fall_ns && !s.falling && c.lower <= USK_FAST;
+	const bool bends = s.fall_ns && !s.falling && !s.twice_ns && c.lower <= USK_FAST;
 	return bends ? usk_floor_div(usk_e12(s.fall_ns), least_pace(w, i)) : 0;
 }
 

@@ -43,6 +43,22 @@ static inline void meet(struct usk_side *b, uint32_t k)
 	}
 }
 
+/* Where stamps may have been shown twice, over all cells to the nearest events that are in order with one by theirs. */
+static void spend_far(struct usk_side *b, uint32_t i, usk_i128 best, bool forth)
+{
+	const struct usk_sweeps *s = b->s;
+	const struct usk_in_order *o = &s->w->in_order;
+	const uint32_t *there = forth ? o->behind : o->before,
+		       *back = forth ? o->before : o->behind;
+	for (uint32_t e = there[i]; e != USK_NO_EVENT && back[e] == i; e = forth ? e + 1 : e - 1) {
+		const struct usk_slack all = usk_slack_of(s->w, forth ? e - 1 : e);
+		const usk_i128 ended = all.ended_fall_ns * USK_E12;
+		const usk_i128 rise = forth ? o->rise[e] - o->rise[i] : o->rise[i] - o->rise[e];
+		narrow(b, s->place[e],
+		       best + rise + (forth ? -ended - usk_e12(all.fall_ns) : ended), TELL_ALL);
+	}
+}
+
 /* From one end of a cell with slack to the other. However many such cells there are between two events, T jumps by no
  * more in all of them than what began before the second and had not ended by the first: so what the first says is
  * carried on as if it did not, with all that ended by there, and less all that began is a bound. */
@@ -71,7 +87,11 @@ static void spend(struct usk_side *b, uint32_t from, uint32_t to, bool forth)
 	if (next != USK_NO_EVENT) {
 		usk_sweep_todo(b, next, forth ? BEFORE : BEHIND);
 	}
-	narrow(b, to, v + (forth ? -began : ended), TELL_ALL);
+	const usk_i128 twice = rises ? 0 : usk_e12(usk_slack_twice(&all, s->node[cell].ns));
+	narrow(b, to, v + (forth ? -began : ended) - twice, TELL_ALL);
+	if (!rises && s->w->in_order.rise) {
+		spend_far(b, s->event[from], best, forth);
+	}
 }
 
 static inline void visit_forth(struct usk_side *b, uint32_t k)

@@ -49,6 +49,7 @@ struct usk_break {
 	bool up, down;		  /* T may rise by more than usual, by less */
 	bool back;		  /* known from records */
 	int64_t rise_ns, fall_ns; /* by so much at most, if not up, down: it looks like a slew */
+	int64_t twice_ns;	  /* then so much of stamps in it may have been shown twice */
 	bool falls;		  /* T may fall in it, as the reference may have been set back */
 	int64_t far_ns;		 /* by so much at most; 0: nobody knows, by no more than it lasts */
 	bool of_reference;	 /* as these tell of the reference */
@@ -89,7 +90,15 @@ enum usk_falling_what { USK_FELL, USK_TWICE, USK_ROSE, USK_FALLING_COUNT };
 struct usk_slack {
 	uint32_t first, falling; /* falling: T may fall there, as so many brackets say */
 	int64_t rise_ns, fall_ns;
+	int64_t twice_ns; /* stamps that are no further apart may be in no order: it falls by so much, too */
 	usk_i128 ended_rise_ns, ended_fall_ns; /* of what ended up to here, all in all */
+};
+
+/* By event, where stamps may have been shown twice: the last one before and the first one behind that are so far away
+ * that they are in order with it, USK_NO_EVENT: none; and by how much T rises at least from where such a stretch began. */
+struct usk_in_order {
+	uint32_t *before, *behind;
+	usk_i128 *rise;
 };
 
 /* What a clock shows at one moment, and how fast it goes by the reference: near enough to say what
@@ -211,7 +220,8 @@ struct usk_work {
 	struct usk_fallings falls[USK_FALLING_COUNT];
 	struct usk_slack *slack;
 	size_t n_slacks;
-	usk_i128 *lo, *hi;  /* of T */
+	struct usk_in_order in_order; /* NULL: no stamp was shown twice where there is slack */
+	usk_i128 *lo, *hi;	      /* of T */
 	int64_t *beyond_ns; /* [2 x all clocks] by so much T may have jumped to its first, last
 			       event */
 	uint32_t crossed;   /* an event whose lo is over its hi; USK_NO_EVENT */
@@ -342,6 +352,16 @@ bool usk_cell_most(const struct usk_work *w, uint32_t i, usk_i128 d, usk_i128 *r
 bool usk_cell_least_going(const struct usk_work *w, uint32_t i, usk_i128 d, usk_i128 *rise);
 bool usk_cell_most_going(const struct usk_work *w, uint32_t i, usk_i128 d, usk_i128 *rise);
 struct usk_slack usk_slack_of(const struct usk_work *w, uint32_t i);
+/** w->in_order, from cells. */
+void usk_in_order(struct usk_work *w);
+/** What events that are in order with one say of it, but for its clock's time between, where stamps may have been shown
+ * twice: its lower bound in e12 or, upper, its upper one. false: nothing. */
+bool usk_in_order_says(const struct usk_work *w, uint32_t i, bool upper, usk_i128 *bound);
+/** By how much it may fall over a cell of d ns as stamps may have been shown twice. */
+static inline int64_t usk_slack_twice(const struct usk_slack *s, uint64_t d)
+{
+	return d <= (uint64_t)s->twice_ns ? s->twice_ns : 0;
+}
 /** Over how many ns of it T need not rise at all, where it rises at a rate behind these; 0: there are none. */
 usk_i128 usk_cell_flat(const struct usk_work *w, uint32_t i);
 /** By how much T rises at least from the first end of a fold to stamp x in it; false: it may fall. */

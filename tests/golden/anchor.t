@@ -49,5 +49,5 @@ Note: c is bounded on one side only: messages connect it with a in one direction
 $ (echo sender,receiver,sent_ns,received_ns; echo c,a,35075412343,35012551366; echo a,c,40123635953,40186466877; echo a,b,40597218556,40645094051; echo b,c,40645094051,40660062998; echo c,a,40660062998,40597227860; echo a,c,52468633499,52531294900) >fell.csv; timeout 30 unskew sync fell.csv -r a --min-delay 10us --anchor b@34518856942=a@33814918161+-10ms | head -4
 clock  quality    offset mid-trace (± bound)  drift, ppm         sent  received
 a      reference  0                           0                     3         2
-b      bounded    -47.9 ms ± 44.1 ms          474 (-500 to 500)     1         1
+b      bounded    -47.9 ms ± 27.0 ms          473 (-500 to 500)     1         1
 c      bounded    -64.1 ms ± 11.5 ms          -                     2         3
