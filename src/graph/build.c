@@ -356,7 +356,6 @@ static void add_slacks(struct usk_work *w)
 	for (size_t i = 1; i < w->n_slacks; i++) {
 		struct usk_slack *s = &w->slack[i], *last = s - 1;
 		s->falling += last->falling;
-		s->rise_ns = usk_saturate((usk_i128)s->rise_ns + last->rise_ns);
 		s->ended_rise_ns = last->ended_rise_ns - (s->rise_ns < 0 ? s->rise_ns : 0);
 		s->ended_fall_ns = last->ended_fall_ns - (s->fall_ns < 0 ? s->fall_ns : 0);
 		s->rise_ns = usk_saturate((usk_i128)s->rise_ns + last->rise_ns);

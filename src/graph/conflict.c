@@ -59,12 +59,14 @@ struct usk_break usk_break_of(const struct usk_bracket *x, bool rises, uint32_t 
 		!x->step && !x->doubted && x->least_ns != USK_NONE && x->most_ns != USK_NONE;
 	b.up = !known && (rises || x->both);
 	b.down = !known && (!rises || x->both);
-	/* Sizes are of the offset, which rises with T of b and falls with that of a. */
-	const bool of_b = rises == x->rises;
-	const int64_t up = of_b ? x->most_ns : -x->least_ns,
-		      down = of_b ? -x->least_ns : x->most_ns;
-	b.rise_ns = known && up > 0 ? up : 0;
-	b.fall_ns = known && down > 0 ? down : 0;
+	if (known) {
+		/* Sizes are of the offset, which rises with T of b and falls with that of a. */
+		const bool of_b = rises == x->rises;
+		const int64_t up = of_b ? x->most_ns : -x->least_ns;
+		const int64_t down = of_b ? -x->least_ns : x->most_ns;
+		b.rise_ns = up > 0 ? up : 0;
+		b.fall_ns = down > 0 ? down : 0;
+	}
 	return b;
 }
 
