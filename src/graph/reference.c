@@ -98,7 +98,8 @@ static void break_by_bracket(struct usk_work *w, uint32_t number, struct usk_und
 	b.falls = true;
 	b.far_ns = in_part ? part : usk_bracket_set_back(&s->at, s->b == w->reference);
 	usk_break_everyone(w, other, s->from, s->to, far, b);
-	if (usk_seen_sets_back(w, s)) {
+	/* Of a bend of unknown size nothing is certain but how long it lasted. */
+	if (usk_seen_sets_back(w, s) && (s->at.step || s->at.doubted || usk_seen_sized(s))) {
 		*u = *u ? *u : usk_under_way_begin(w);
 		usk_under_way_note(w, s, far, first_break, *u);
 	}
