@@ -102,11 +102,12 @@ static void break_pair(struct usk_work *w, uint32_t number)
 	b.falls = s->a == w->reference;
 	b.far_ns = b.falls ? usk_bracket_set_back(x, false) : 0;
 	b.vague = x->most_ns == USK_NONE;
-	b.fold_ns = b.up ? usk_bracket_set_back(x, true) : 0;
+	/* Stamps within were shown twice, too; but one wrong message at an end would leave nothing known of hours. */
+	b.fold_ns = b.up && !x->open ? usk_bracket_set_back(x, true) : 0;
 	a.falls = s->b == w->reference;
 	a.far_ns = a.falls ? usk_bracket_set_back(x, true) : 0;
 	a.vague = x->least_ns == USK_NONE;
-	a.fold_ns = a.up ? usk_bracket_set_back(x, false) : 0;
+	a.fold_ns = a.up && !x->open ? usk_bracket_set_back(x, false) : 0;
 	show_twice(&b, x);
 	show_twice(&a, x);
 	usk_break_add(w, b);

@@ -162,6 +162,22 @@ static int64_t surely_beyond(const struct among *m, size_t i, bool last)
 	return any ? best : last == (its > all) ? its : all;
 }
 
+/* Where nothing says that a clock returned, what it showed until it was set back may go on beyond the outlier: no
+ * further than it got while the other clock went on. */
+static void reach_out(const struct usk_course *w, bool last, struct usk_bracket *b)
+{
+	const usk_i128 of_b = (usk_i128)b->b1_ns - b->b0_ns, of_a = (usk_i128)b->a1_ns - b->a0_ns;
+	const usk_i128 longest = of_b > of_a ? of_b : of_a;
+	const usk_i128 most = longest + usk_ceil_div(longest * w->skew_e12, USK_E12);
+	if (last) {
+		b->b1_ns = usk_saturate(b->b0_ns + most);
+		b->a1_ns = usk_saturate(b->a0_ns + most);
+	} else {
+		b->b0_ns = usk_saturate(b->b1_ns - most);
+		b->a0_ns = usk_saturate(b->a1_ns - most);
+	}
+}
+
 /*
  * What lies among others by b's stamps may still contradict none that is behind it by a's, or before
  * it, though nothing happened there: then a clock was set, maybe, and need not return before the end, or before the
@@ -258,6 +274,10 @@ static bool doubt_of(const struct among *m, const struct breaks *all, const stru
 			s->excess_ns + most_delays(left_open(m, span.from, false),
 						   left_open(m, span.to, true), c,
 						   (usk_i128)w->p[span.to].x - w->p[span.from].x);
+		b->open = !both && s->excess_ns > since + until;
+		if (b->open) {
+			reach_out(w, before, b);
+		}
 		b->most_ns = usk_saturate(far);
 		b->least_ns = -b->most_ns;
 	}

@@ -165,6 +165,7 @@ struct usk_bracket {
 	bool step;		   /* by more than the skew limit allows: not a slew */
 	bool doubted;		   /* outliers say so: they are wrong, or the clock was set */
 	bool both;		   /* there and back again */
+	bool open;		   /* at an end, and by more than the time to what it contradicts */
 	bool falls;		   /* what a shows, in the order of b's stamps */
 	bool slew;		   /* several steps, which may have been one slew */
 	int64_t least_ns, most_ns; /* by so much, for a step; USK_NONE: unknown */
