@@ -148,7 +148,7 @@ static struct usk_rise other_says(const struct usk_work *w, const struct usk_see
 
 bool usk_seen_sized(const struct usk_seen *s)
 {
-	return s->at.least_ns != USK_NONE && s->at.most_ns != USK_NONE;
+	return usk_bracket_sized(&s->at);
 }
 
 /* Is a step of that size larger than a pair hides (1), smaller (-1), or may it have hidden it? */

@@ -278,12 +278,16 @@ static void break_cells(struct usk_work *w, const struct usk_break *b, struct ar
 	cells_over(w, k, b->from_ns, b->to_ns, &i, &end);
 	if (i < end && (b->rise_ns || b->fall_ns)) {
 		w->slack = usk_grow(w->slack, w->n_slacks + 2, sizeof *w->slack);
-		w->slack[w->n_slacks++] = (struct usk_slack){ i,	  b->falls,    b->rise_ns,
-							      b->fall_ns, b->twice_ns, 0,
-							      0 };
-		w->slack[w->n_slacks++] = (struct usk_slack){
-			end, 0U - b->falls, -b->rise_ns, -b->fall_ns, -b->twice_ns, 0, 0
-		};
+		w->slack[w->n_slacks++] = (struct usk_slack){ .first = i,
+							      .falling = b->falls,
+							      .rise_ns = b->rise_ns,
+							      .fall_ns = b->fall_ns,
+							      .twice_ns = b->twice_ns };
+		w->slack[w->n_slacks++] = (struct usk_slack){ .first = end,
+							      .falling = 0U - b->falls,
+							      .rise_ns = -b->rise_ns,
+							      .fall_ns = -b->fall_ns,
+							      .twice_ns = -b->twice_ns };
 	}
 	const enum usk_pace goes_on = b->in_part ? USK_CALM : USK_SKEW;
 	for (; i < end; i++) {

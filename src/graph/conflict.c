@@ -55,8 +55,7 @@ int64_t usk_bracket_farthest(const struct usk_bracket *b)
 struct usk_break usk_break_of(const struct usk_bracket *x, bool rises, uint32_t number)
 {
 	struct usk_break b = { .bracket = number };
-	const bool known =
-		!x->step && !x->doubted && x->least_ns != USK_NONE && x->most_ns != USK_NONE;
+	const bool known = !x->step && !x->doubted && usk_bracket_sized(x);
 	b.up = !known && (rises || x->both);
 	b.down = !known && (!rises || x->both);
 	if (known) {

@@ -84,8 +84,8 @@ static uint32_t spent(const struct usk_work *w, uint32_t i, bool upper, bool lef
 			break;
 		}
 		const struct usk_slack s = usk_slack_of(w, cell);
-		const usk_i128 ended = (rises ? s.ended_rise_ns : s.ended_fall_ns) * USK_E12;
-		const usk_i128 began = ended + usk_e12(rises ? s.rise_ns : s.fall_ns);
+		const usk_i128 ended = usk_slack_ended(&s, rises);
+		const usk_i128 began = usk_slack_began(&s, rises);
 		if (e == i) {
 			own = left ? began : ended;
 			twice = s;

@@ -289,7 +289,7 @@ static bool is_turned(const struct usk_course *w, const struct shown *x, const s
 /* USK_NONE: unknown. */
 static int64_t most_at_once(const struct usk_bracket *b)
 {
-	const bool known = b->at_once_ns || (b->least_ns != USK_NONE && b->most_ns != USK_NONE);
+	const bool known = b->at_once_ns || usk_bracket_sized(b);
 	return known ? usk_bracket_farthest(b) : USK_NONE;
 }
 

@@ -18,7 +18,7 @@
 static int64_t least_size(const struct usk_work *w, const struct usk_break *b)
 {
 	const struct usk_bracket *x = b->bracket == UINT32_MAX ? NULL : &w->seen[b->bracket].at;
-	const bool known = x && x->least_ns != USK_NONE && x->most_ns != USK_NONE;
+	const bool known = x && usk_bracket_sized(x);
 	return b->back			  ? b->far_ns
 	       : known && x->least_ns > 0 ? x->least_ns
 	       : known && x->most_ns < 0  ? -x->most_ns

@@ -176,6 +176,12 @@ struct usk_bracket {
 	struct usk_within slew_in; /* then it may have gone on within these, if nobody was set */
 };
 
+/** Is it known by how much? */
+static inline bool usk_bracket_sized(const struct usk_bracket *b)
+{
+	return b->least_ns != USK_NONE && b->most_ns != USK_NONE;
+}
+
 struct usk_calm {
 	int64_t wander_e12; /* outside brackets the rate is constant within this */
 	int64_t needed_e12; /* and would be with no less, outside them */

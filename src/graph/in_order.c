@@ -70,7 +70,7 @@ bool usk_in_order_says(const struct usk_work *w, uint32_t i, bool upper, usk_i12
 	/* What bends between them may have done, and beside them. */
 	const struct usk_slack first = usk_slack_of(w, upper ? i - 1 : p),
 			       last = usk_slack_of(w, upper ? p - 1 : i);
-	const usk_i128 falls = (last.ended_fall_ns + last.fall_ns - first.ended_fall_ns) * USK_E12;
+	const usk_i128 falls = usk_slack_began(&last, false) - usk_slack_ended(&first, false);
 	const usk_i128 rise = upper ? o->rise[p] - o->rise[i] : o->rise[i] - o->rise[p];
 	*bound = upper ? usk_e12(w->hi_ns[p]) - rise + falls : usk_e12(w->lo_ns[p]) + rise - falls;
 	return true;

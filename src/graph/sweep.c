@@ -52,10 +52,12 @@ static void spend_far(struct usk_side *b, uint32_t i, usk_i128 best, bool forth)
 		       *back = forth ? o->before : o->behind;
 	for (uint32_t e = there[i]; e != USK_NO_EVENT && back[e] == i; e = forth ? e + 1 : e - 1) {
 		const struct usk_slack all = usk_slack_of(s->w, forth ? e - 1 : e);
-		const usk_i128 ended = all.ended_fall_ns * USK_E12;
 		const usk_i128 rise = forth ? o->rise[e] - o->rise[i] : o->rise[i] - o->rise[e];
 		narrow(b, s->place[e],
-		       best + rise + (forth ? -ended - usk_e12(all.fall_ns) : ended), TELL_ALL);
+		       best + rise +
+			       (forth ? -usk_slack_began(&all, false)
+				      : usk_slack_ended(&all, false)),
+		       TELL_ALL);
 	}
 }
 
@@ -73,8 +75,8 @@ static void spend(struct usk_side *b, uint32_t from, uint32_t to, bool forth)
 		return;
 	}
 	const struct usk_slack all = usk_slack_of(s->w, i);
-	const usk_i128 ended = (rises ? all.ended_rise_ns : all.ended_fall_ns) * USK_E12;
-	const usk_i128 began = ended + usk_e12(rises ? all.rise_ns : all.fall_ns);
+	const usk_i128 ended = usk_slack_ended(&all, rises);
+	const usk_i128 began = usk_slack_began(&all, rises);
 	const usk_i128 own =
 		b->t[from] > -USK_INF ? b->t[from] + (forth ? ended : -began) : -USK_INF;
 	const usk_i128 best = own > carried[from] ? own : carried[from];

@@ -657,4 +657,16 @@ static inline usk_i128 usk_e12(int64_t ns)
 	return (usk_i128)ns * USK_E12;
 }
 
+/** By how much brackets show that T rises, or falls, in all: those that ended before a cell, in e12. */
+static inline usk_i128 usk_slack_ended(const struct usk_slack *s, bool rises)
+{
+	return (rises ? s->ended_rise_ns : s->ended_fall_ns) * USK_E12;
+}
+
+/** Those that began before its end. */
+static inline usk_i128 usk_slack_began(const struct usk_slack *s, bool rises)
+{
+	return usk_slack_ended(s, rises) + usk_e12(rises ? s->rise_ns : s->fall_ns);
+}
+
 #endif
