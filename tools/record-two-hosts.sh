@@ -104,10 +104,10 @@ for side in "$a" "$b"; do
 	number=$((number + 1))
 done
 
-# Wait for a line in a file, 10 s at most.
+# Wait for a file's line of that kind, or for as many as the last argument says, 10 s at most.
 await() {
 	tries=100
-	until grep -q "$1" "$2" 2>/dev/null; do
+	until [ "0$(grep -sc "$1" "$2")" -ge "${4:-1}" ]; do
 		tries=$((tries - 1))
 		[ "$tries" -gt 0 ] || die 1 "$3 did not start: $(cat "$2")"
 		sleep 0.1
@@ -125,7 +125,6 @@ await 'listening on' "$tmp/b.log" tcpdump
 
 $in_b iperf3 -s --forceflush >"$tmp/iperf.log" 2>&1 &
 started="$started $!"
-await listening "$tmp/iperf.log" iperf3
 
 # The smallest server that answers curl: 50 kB on each connection, from perl's own modules.
 $in_b perl -MIO::Socket::INET -e '
@@ -150,12 +149,16 @@ fetch() {
 	done
 }
 
-# A third of the time each way and both ways at once; small requests all along.
+# A third of the time each way and both ways at once; small requests all along. iperf3 closes
+# its port after each client and says so when it listens again.
 third=$(((seconds + 2) / 3))
 fetch &
 fetcher=$!
 started="$started $fetcher"
+clients=0
 for how in "" "-R" "--bidir"; do
+	clients=$((clients + 1))
+	await listening "$tmp/iperf.log" iperf3 "$clients"
 	$in_a iperf3 -c 192.0.2.2 -t "$third" -b 50M $how >"$tmp/client.log" 2>&1 ||
 		die 1 "iperf3 failed: $(tail -n 1 "$tmp/client.log")"
 done
