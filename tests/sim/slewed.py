@@ -26,7 +26,8 @@ class Clock:
 	"""Rates in parts per 10^9, from a time on."""
 
 	def __init__(self, offset, rate):
-		self.base, self.since, self.shown, self.rate, self.slews = rate, [0], [START + offset], [rate], []
+		self.base, self.since, self.shown, self.rate = rate, [0], [START + offset], [rate]
+		self.steps, self.slews = [], []
 
 	def at(self, t):
 		i = bisect.bisect_right(self.since, t) - 1
@@ -40,6 +41,7 @@ class Clock:
 
 	def step(self, t, by):
 		self._go_on(t, by, self.base)
+		self.steps.append((t, by))
 
 	def slew(self, begin, by, rate):
 		end = begin + abs(by) * S // rate
@@ -60,6 +62,12 @@ def slew_some(draw, clock, seconds, longest, period):
 		t = clock.slew(t, draw.choice([-1, 1]) * by, rate) + int(draw.uniform(0.01, 0.2) * seconds * S)
 
 
+def write(rows):
+	with open('messages.csv', 'w', encoding='utf-8') as f:
+		f.write('sender,receiver,sent_ns,received_ns\n')
+		f.writelines(f'c{who},c{whom},{sent},{received}\n' for _, who, whom, sent, received in rows)
+
+
 def messages(draw, clocks, pairs, seconds, period, delays, silent=()):
 	rows = []
 	for (a, b), between in zip(pairs, delays):
@@ -70,19 +78,24 @@ def messages(draw, clocks, pairs, seconds, period, delays, silent=()):
 				t += int(draw.expovariate(1 / period)) + 1
 				if not begin < t < end:
 					rows.append((t, who, whom, clocks[who].at(t), clocks[whom].at(t + draw.randrange(*between))))
-	with open('messages.csv', 'w', encoding='utf-8') as f:
-		f.write('sender,receiver,sent_ns,received_ns\n')
-		f.writelines(f'c{who},c{whom},{sent},{received}\n' for _, who, whom, sent, received in sorted(rows))
+	write(sorted(rows))
+
+
+def bounds(unskew, k, clocks, times):
+	"""lo and hi of what the reference showed at some moments, None where nothing is known."""
+	r = run(unskew, 'convert', 'clocks.json', '--clock', f'c{k}', *(str(clocks[k].at(t)) for t in times))
+	found = [[None if bound == '-' else int(bound) for bound in line.split('\t')[2:4]] for line in r.stdout.splitlines()]
+	if len(found) != len(times):
+		raise AssertionError(f'convert: {r.stderr.strip()}')
+	return found
 
 
 def misses(unskew, k, reference, clocks, times):
 	"""By how much the band excludes the truth at some moments."""
-	r = run(unskew, 'convert', 'clocks.json', '--clock', f'c{k}', *(str(clocks[k].at(t)) for t in times))
 	found = []
-	for t, line in zip(times, r.stdout.splitlines()):
-		lo, hi = line.split('\t')[2:4]
+	for t, (lo, hi) in zip(times, bounds(unskew, k, clocks, times)):
 		true = clocks[reference].at(t)
-		found.append(max(int(lo) - true if lo != '-' else 0, true - int(hi) if hi != '-' else 0, 0))
+		found.append(max(lo - true if lo is not None else 0, true - hi if hi is not None else 0, 0))
 	return found
 
 
