@@ -42,7 +42,10 @@ extern const struct clockwork clockworks[CLOCKWORKS];
 int64_t on_b(const struct clockwork *k, int64_t t);
 /** Messages both ways, one every 10 ms and direction, 50 us + Exp(50 us) under way. */
 void exchange(struct bytes *b, const struct clockwork *k, struct usk_rng *r, int64_t n);
-/** Is the true offset in the band at many moments within the trace and beyond? */
+/** Is the true offset in the band at many moments within the trace and beyond, and known at all within but the last? */
 void assert_holds(const struct usk_clocks *c, const struct clockwork *k, int64_t lasts);
+/** The same, known only before until_ns. */
+void assert_holds_known(const struct usk_clocks *c, const struct clockwork *k, int64_t lasts,
+			int64_t until_ns);
 
 #endif
