@@ -1,0 +1,525 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_course.c - what is asked of a pair's points in the order of time, point by point
+ *
+ * Few points at small numbers, so that they lie on one another, and at what slopes leave open.
+ */
+#include "../part.h"
+#include "graph/course.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { MOST = 9 };
+
+struct course {
+	uint64_t seed;
+	struct usk_rng r;
+	struct usk_part part;
+	struct usk_course_point p[MOST + 1];
+	struct usk_slope_range c;
+	struct usk_course w;
+	struct usk_outlook *outlook;
+	struct usk_stamps *stamps;
+};
+
+#define CHECK(cond, x)                                                                             \
+	do {                                                                                       \
+		if (!(cond)) {                                                                     \
+			fail_msg("seed %llu: %s", (unsigned long long)(x)->seed, #cond);           \
+		}                                                                                  \
+	} while (0)
+
+static int64_t among(struct usk_rng *r, int64_t from, int64_t to)
+{
+	return from + (int64_t)usk_rng_below(r, (uint64_t)(to - from) + 1);
+}
+
+static struct usk_course_point random_point(struct course *k, int64_t x)
+{
+	const int64_t wide = 1 + (int64_t)(k->seed % 12);
+	return (struct usk_course_point){ .x = x,
+					  .y = among(&k->r, -wide, wide),
+					  .ceiling = usk_rng_below(&k->r, 2) };
+}
+
+static void begin(struct course *k, uint64_t seed)
+{
+	*k = (struct course){ .seed = seed };
+	usk_rng_seed(&k->r, seed);
+	const int64_t slow = among(&k->r, -4, 2), fast = slow + among(&k->r, 0, 4);
+	k->c = (struct usk_slope_range){ slow * USK_E12 / 4, fast * USK_E12 / 4 };
+	k->part = (struct usk_part){ .frame = { .local_ns = 1000, .offset_ns = -300 },
+				     .q_ns = { among(&k->r, 0, 2), among(&k->r, 0, 2) } };
+	k->w = (struct usk_course){ .part = &k->part,
+				    .p = k->p,
+				    .n = (size_t)among(&k->r, 1, MOST),
+				    .skew_e12 = 2 * USK_E12,
+				    .cone = k->c };
+	int64_t x = 0;
+	for (size_t i = 0; i < k->w.n; i++) {
+		k->p[i] = random_point(k, x);
+		k->p[i].fresh = i && seed % 2 && !usk_rng_below(&k->r, 5);
+		x += among(&k->r, 0, 3);
+	}
+	k->outlook = usk_course_outlook(&k->w, k->c);
+	k->stamps = usk_course_stamps(&k->w);
+}
+
+static void end(struct course *k)
+{
+	usk_course_outlook_free(k->outlook);
+	usk_course_stamps_free(k->stamps);
+}
+
+/* ---- the same, point by point ------------------------------------------------------------- */
+
+static int64_t offset(const struct usk_course_point *p)
+{
+	return p->ceiling ? -p->y : p->y;
+}
+
+/* What a showed as the message says that p is of. */
+static int64_t a_stamp(const struct usk_part *part, const struct usk_course_point *p)
+{
+	const int64_t zero = part->frame.local_ns + part->frame.offset_ns;
+	return zero + p->x + offset(p) - (p->ceiling ? part->q_ns[1] : 0);
+}
+
+/* Is no slope possible between a floor and a ceiling? */
+static bool contradict(struct usk_slope_range c, const struct usk_course_point *first,
+		       const struct usk_course_point *second)
+{
+	const usk_i128 d = second->x - first->x, up = (usk_i128)offset(second) - offset(first);
+	return first->ceiling != second->ceiling &&
+	       (second->ceiling ? up * USK_E12 < d * c.slow_e12 : up * USK_E12 > d * c.fast_e12);
+}
+
+static bool against(struct usk_slope_range c, const struct usk_course_point *p,
+		    const struct usk_course_point *q, bool behind)
+{
+	return behind ? contradict(c, p, q) : contradict(c, q, p);
+}
+
+/* Do records tell of a break between point i of p[n] and the one before as seen from nearby? */
+static bool is_fresh(const struct usk_course_point *p, size_t n, size_t i, bool behind)
+{
+	return behind ? p[i].fresh : i + 1 < n && p[i + 1].fresh;
+}
+
+/* Points from p[next] on, or those before it, as far as they can be of one event with q: what they leave open there. */
+static struct usk_offsets look(struct usk_slope_range c, const struct usk_course_point *p, size_t n,
+			       const struct usk_course_point *q, size_t next, bool behind)
+{
+	struct usk_offsets v = { .has = { !q->ceiling, q->ceiling },
+				 .lo = usk_e12(offset(q)),
+				 .hi = usk_e12(offset(q)) };
+	for (size_t i = behind ? next : next - 1; i < n && !is_fresh(p, n, i, behind);
+	     i += behind ? 1 : (size_t)-1) {
+		const usk_i128 d = (usk_i128)q->x - p[i].x, y = usk_e12(offset(&p[i]));
+		struct usk_offsets x = v;
+		if (p[i].ceiling) {
+			const usk_i128 hi = y + d * (behind ? c.slow_e12 : c.fast_e12);
+			x.hi = !x.has[1] || hi < x.hi ? hi : x.hi;
+			x.has[1] = true;
+		} else {
+			const usk_i128 lo = y + d * (behind ? c.fast_e12 : c.slow_e12);
+			x.lo = !x.has[0] || lo > x.lo ? lo : x.lo;
+			x.has[0] = true;
+		}
+		if (x.has[0] && x.has[1] && x.lo > x.hi) {
+			break;
+		}
+		v = x;
+	}
+	return v;
+}
+
+static bool alike(struct usk_offsets a, struct usk_offsets b)
+{
+	return a.has[0] == b.has[0] && a.has[1] == b.has[1] && (!a.has[0] || a.lo == b.lo) &&
+	       (!a.has[1] || a.hi == b.hi);
+}
+
+/* ---- questions ------------------------------------------------------------------------------ */
+
+static void ask_points(struct course *k, const struct usk_course_point *p, size_t at, bool behind)
+{
+	const struct usk_course *w = &k->w;
+	const size_t begin = behind ? at : 0, end = behind ? w->n : at;
+	for (size_t from = begin; from < end; from++) {
+		size_t want = w->n;
+		for (size_t i = from; i >= begin && i < end && want == w->n;
+		     i += behind ? 1 : (size_t)-1) {
+			const bool found = is_fresh(w->p, w->n, i, behind) ||
+					   against(k->c, p, &w->p[i], behind);
+			want = found ? i : want;
+		}
+		CHECK(usk_course_nearest(w, k->outlook, k->c, p, from, behind) == want, k);
+	}
+	for (size_t first = begin; first <= end; first++) {
+		for (int last = 0; last < 2; last++) {
+			const struct usk_range r = { first, (size_t)among(&k->r, (int64_t)first,
+									  (int64_t)end) };
+			size_t want = w->n;
+			for (size_t i = r.first; i < r.end; i++) {
+				if (against(k->c, p, &w->p[i], behind)) {
+					const int64_t a = a_stamp(w->part, &w->p[i]);
+					const int64_t b =
+						want < w->n ? a_stamp(w->part, &w->p[want]) : 0;
+					want = want == w->n || (last ? a > b : a < b) ? i : want;
+				}
+			}
+			CHECK(usk_course_outermost(k->stamps, k->outlook, k->c, p, r, behind,
+						   last) == want,
+			      k);
+		}
+	}
+}
+
+/* What a point contradicts, and what is left open at it, whether it is among them or not. */
+static void test_points(void **state)
+{
+	(void)state;
+	for (uint64_t seed = case_first(6000); seed < case_end(6000); seed++) {
+		struct course k;
+		begin(&k, seed);
+		const struct usk_course *w = &k.w;
+		const struct usk_course_point p = random_point(&k, among(&k.r, 0, k.p[w->n - 1].x));
+		size_t at = 0;
+		while (at < w->n && w->p[at].x < p.x) {
+			at++;
+		}
+		for (int behind = 0; behind < 2; behind++) {
+			ask_points(&k, &p, at, behind);
+			if (at > 0 && at < w->n) { /* on both sides there is one */
+				CHECK(alike(usk_course_look(k.outlook, k.c, &p, at, behind),
+					    look(k.c, w->p, w->n, &p, at, behind)),
+				      &k);
+			}
+			for (size_t i = 0; i < w->n; i++) {
+				const size_t next = behind ? i + 1 : i;
+				const struct usk_offsets want =
+					look(k.c, w->p, w->n, &w->p[i], next, behind);
+				k.w.outlook = NULL;
+				CHECK(alike(usk_course_left_open(w, k.c, i, behind), want), &k);
+				k.w.outlook = k.outlook;
+				CHECK(alike(usk_course_left_open(w, k.c, i, behind), want), &k);
+			}
+		}
+		end(&k);
+	}
+}
+
+/* Stamps of the other clock: the nearest of a kind in some of the points, the outermost of all of these. */
+static void test_stamps(void **state)
+{
+	(void)state;
+	for (uint64_t seed = case_first(3000); seed < case_end(3000); seed++) {
+		struct course k;
+		begin(&k, seed);
+		for (size_t first = 0; first < k.w.n; first++) {
+			const size_t end = first + 1 + usk_rng_below(&k.r, k.w.n - first);
+			const bool ceiling = usk_rng_below(&k.r, 2), next = usk_rng_below(&k.r, 2);
+			const int64_t own = a_stamp(&k.part, &k.p[usk_rng_below(&k.r, k.w.n)]) +
+					    among(&k.r, -1, 1);
+			int64_t least = INT64_MAX, most = INT64_MIN, want = 7, got = 7, l, m;
+			bool any = false;
+			for (size_t i = first; i < end; i++) {
+				const int64_t a = a_stamp(&k.part, &k.p[i]);
+				least = a < least ? a : least;
+				most = a > most ? a : most;
+				if (k.p[i].ceiling == ceiling && (next ? a >= own : a <= own)) {
+					want = !any || (next ? a < want : a > want) ? a : want;
+					any = true;
+				}
+			}
+			usk_course_stamps_between(k.stamps, first, end - 1, &l, &m);
+			CHECK(l == least && m == most, &k);
+			CHECK(usk_course_next_stamp(k.stamps, (struct usk_range){ first, end },
+						    ceiling, next, own, &got) == any &&
+				      got == want,
+			      &k);
+		}
+		end(&k);
+	}
+}
+
+/* From the last message that b sent before and that a received before it sent the one that is before, to the first one
+ * behind of which the same is true the other way round; and one more on each side for stamps of a. */
+static struct usk_bracket bracket(const struct usk_part *part, const struct usk_course_point *p,
+				  size_t n, const struct usk_span *s)
+{
+	size_t from = s->from, to = s->to;
+	const int64_t first = a_stamp(part, &p[from]), last = a_stamp(part, &p[to]);
+	while (from && !(p[from].ceiling && a_stamp(part, &p[from]) <= first)) {
+		from--;
+	}
+	while (to + 1 < n && !(!p[to].ceiling && a_stamp(part, &p[to]) >= last)) {
+		to++;
+	}
+	struct usk_bracket b = { .b0_ns = part->frame.local_ns + p[from].x,
+				 .b1_ns = part->frame.local_ns + p[to].x,
+				 .from_ns = part->frame.local_ns + p[s->from].x,
+				 .to_ns = part->frame.local_ns + p[s->to].x,
+				 .a0_ns = INT64_MAX,
+				 .a1_ns = INT64_MIN,
+				 .rises = s->rises,
+				 .falls = last < first };
+	for (size_t i = from ? from - 1 : 0; i < n && i <= to + 1; i++) {
+		const int64_t a = a_stamp(part, &p[i]);
+		b.a0_ns = a < b.a0_ns ? a : b.a0_ns;
+		b.a1_ns = a > b.a1_ns ? a : b.a1_ns;
+	}
+	return b;
+}
+
+static bool same_bracket(const struct usk_bracket *a, const struct usk_bracket *b)
+{
+	return a->b0_ns == b->b0_ns && a->b1_ns == b->b1_ns && a->a0_ns == b->a0_ns &&
+	       a->a1_ns == b->a1_ns && a->from_ns == b->from_ns && a->to_ns == b->to_ns &&
+	       a->rises == b->rises && a->falls == b->falls && a->doubted == b->doubted &&
+	       a->both == b->both && a->open == b->open && a->least_ns == b->least_ns &&
+	       a->most_ns == b->most_ns && a->step == b->step;
+}
+
+static void test_brackets(void **state)
+{
+	(void)state;
+	for (uint64_t seed = case_first(3000); seed < case_end(3000); seed++) {
+		struct course k;
+		begin(&k, seed);
+		for (size_t from = 0; from + 1 < k.w.n; from++) {
+			const struct usk_span s = { .from = from,
+						    .to = (size_t)among(&k.r, (int64_t)from + 1,
+									(int64_t)k.w.n - 1),
+						    .rises = usk_rng_below(&k.r, 2) };
+			const struct usk_bracket want = bracket(&k.part, k.p, k.w.n, &s);
+			struct usk_bracket b;
+			k.w.stamps = NULL;
+			usk_course_bracket(&k.w, &s, &b);
+			CHECK(same_bracket(&b, &want), &k);
+			k.w.stamps = k.stamps;
+			usk_course_bracket(&k.w, &s, &b);
+			CHECK(same_bracket(&b, &want), &k);
+		}
+		end(&k);
+	}
+}
+
+/* ---- doubts --------------------------------------------------------------------------------- */
+
+static struct usk_suspect random_suspect(struct course *k)
+{
+	const struct usk_part *part = &k->part;
+	const struct usk_course_point p = random_point(k, among(&k->r, -1, k->p[k->w.n - 1].x + 1));
+	const int64_t local = p.x - (p.ceiling ? 0 : part->q_ns[0]);
+	const int64_t off = p.ceiling ? -p.y - part->q_ns[1] : p.y + part->q_ns[0];
+	return (struct usk_suspect){ .point = { part->frame.local_ns + local,
+						part->frame.offset_ns + off },
+				     .ceiling = p.ceiling,
+				     .excess_ns = among(&k->r, 1, 8) };
+}
+
+/* Points with an outlier among them, number `at`; and the nearest on either side that it contradicts, or
+ * that ends a stretch: beyond a break that records tell of, or at an end of all. */
+struct among_them {
+	struct usk_course_point p[MOST + 1];
+	size_t n, at, near[2];
+	bool against[2], fresh[2];
+};
+
+static struct among_them put_among(const struct course *k, const struct usk_suspect *s)
+{
+	struct among_them m = { .n = k->w.n + 1 };
+	const struct usk_course_point x = usk_course_point_of(&k->part, s);
+	while (m.at < k->w.n && k->p[m.at].x < x.x) {
+		m.at++;
+	}
+	memcpy(m.p, k->p, m.at * sizeof *m.p);
+	memcpy(m.p + m.at + 1, k->p + m.at, (k->w.n - m.at) * sizeof *m.p);
+	m.p[m.at] = x;
+	for (int behind = 0; behind < 2; behind++) {
+		m.near[behind] = m.at;
+		for (size_t i = m.at; i != (behind ? m.n - 1 : 0);) {
+			i = behind ? i + 1 : i - 1;
+			m.near[behind] = i;
+			m.against[behind] = against(k->c, &x, &m.p[i], behind);
+			m.fresh[behind] = !m.against[behind] && is_fresh(m.p, m.n, i, behind);
+			if (m.against[behind] || m.fresh[behind]) {
+				break;
+			}
+		}
+	}
+	return m;
+}
+
+/* What delays may hide between two points: what is left open on both sides, or on one. */
+static int64_t hidden(struct usk_slope_range c, struct usk_offsets l, struct usk_offsets r,
+		      int64_t d)
+{
+	if (l.has[0] && l.has[1] && r.has[0] && r.has[1]) {
+		const usk_i128 most = r.hi - l.lo - (usk_i128)d * c.slow_e12;
+		const usk_i128 least = r.lo - l.hi - (usk_i128)d * c.fast_e12;
+		return (int64_t)(usk_ceil_div(most, USK_E12) - usk_floor_div(least, USK_E12));
+	}
+	const struct usk_offsets *one = l.has[0] && l.has[1] ? &l : &r;
+	return one->has[0] && one->has[1] ? (int64_t)usk_ceil_div(one->hi - one->lo, USK_E12) : 0;
+}
+
+/* What happened if an outlier is right, between the points that end it. false: another question, of stamps of a. */
+static bool doubt(const struct course *k, const struct usk_suspect *s, struct usk_bracket *b)
+{
+	const struct among_them m = put_among(k, s);
+	const bool ends[] = { m.against[0] || m.fresh[0], m.against[1] || m.fresh[1] };
+	const bool both = m.against[0] && m.against[1];
+	const int64_t since = m.p[m.at].x - m.p[m.near[0]].x,
+		      until = m.p[m.near[1]].x - m.p[m.at].x;
+	if ((!ends[0] && !ends[1]) || (both && s->excess_ns > (since < until ? since : until))) {
+		return false;
+	}
+	const struct usk_span span = { .from = ends[0] ? m.near[0] : m.at,
+				       .to = ends[1] ? m.near[1] : m.at,
+				       .rises = ends[0] != s->ceiling };
+	*b = bracket(&k->part, m.p, m.n, &span);
+	b->doubted = true;
+	b->both = both;
+	b->open = !both && s->excess_ns > since + until;
+	b->most_ns =
+		s->excess_ns + hidden(k->c, look(k->c, m.p, m.n, &m.p[span.from], span.from, false),
+				      look(k->c, m.p, m.n, &m.p[span.to], span.to + 1, true),
+				      m.p[span.to].x - m.p[span.from].x);
+	b->least_ns = -b->most_ns;
+	if (b->open) { /* the other clock may have gone on as fast as is possible */
+		const int64_t of_b = b->b1_ns - b->b0_ns, of_a = b->a1_ns - b->a0_ns;
+		const int64_t most = (of_a > of_b ? of_a : of_b) * (1 + k->w.skew_e12 / USK_E12);
+		*(ends[0] ? &b->b1_ns : &b->b0_ns) = ends[0] ? b->b0_ns + most : b->b1_ns - most;
+		*(ends[0] ? &b->a1_ns : &b->a0_ns) = ends[0] ? b->a0_ns + most : b->a1_ns - most;
+	}
+	return true;
+}
+
+static struct usk_calm ask(struct course *k, struct usk_suspect *s, size_t n)
+{
+	const struct usk_spans none = { .cone = k->c };
+	struct usk_calm c = { .outlier = s, .n_outliers = n };
+	k->w.outlook = k->outlook;
+	k->w.stamps = k->stamps;
+	usk_doubts_note(&k->w, &none, SIZE_MAX, &c);
+	return c;
+}
+
+static void forget(struct usk_calm *c)
+{
+	USK_FREE(c->doubt, c->explained);
+}
+
+/* One outlier, and no brackets that explain it: what happened if it is right. It is explained if it contradicts nothing
+ * up to a break. */
+static void test_doubt(void **state)
+{
+	(void)state;
+	size_t asked = 0, open = 0;
+	for (uint64_t seed = case_first(20000); seed < case_end(20000); seed++) {
+		struct course k;
+		struct usk_bracket want;
+		begin(&k, seed);
+		struct usk_suspect s = random_suspect(&k);
+		const struct among_them m = put_among(&k, &s);
+		struct usk_calm c = ask(&k, &s, 1);
+		const bool any[] = { m.against[0] || m.against[1], m.fresh[0] || m.fresh[1] };
+		CHECK(c.n_known[0] == (!any[0] && any[1]) && !c.n_explained, &k);
+		CHECK(any[0] || any[1] || !c.n_doubts, &k);
+		if (doubt(&k, &s, &want)) {
+			CHECK(c.n_doubts == 1 && same_bracket(&c.doubt[0], &want), &k);
+			asked++;
+			open += want.open;
+		}
+		forget(&c);
+		end(&k);
+	}
+	assert_true(asked > case_count(20000) / 3 && open > 0);
+}
+
+/* Several are asked one by one, in their order, but for those that are right. */
+static void test_doubts(void **state)
+{
+	(void)state;
+	enum { SOME = 4 };
+	for (uint64_t seed = case_first(3000); seed < case_end(3000); seed++) {
+		struct course k;
+		begin(&k, seed);
+		struct usk_suspect s[SOME];
+		for (size_t i = 0; i < SOME; i++) {
+			s[i] = random_suspect(&k);
+			s[i].right = !usk_rng_below(&k.r, 4);
+		}
+		struct usk_calm all = ask(&k, s, SOME);
+		size_t n = 0, known = 0;
+		for (size_t i = 0; i < SOME; i++) {
+			struct usk_calm c = ask(&k, &s[i], 1);
+			CHECK(n + c.n_doubts <= all.n_doubts && c.n_doubts <= !s[i].right, &k);
+			CHECK(!c.n_doubts || same_bracket(&all.doubt[n], &c.doubt[0]), &k);
+			n += c.n_doubts;
+			known += c.n_known[0];
+			forget(&c);
+		}
+		CHECK(n == all.n_doubts && known == all.n_known[0], &k);
+		forget(&all);
+		end(&k);
+	}
+}
+
+/* ---- brackets of all pairs ------------------------------------------------------------------ */
+
+/* Of those that begin before one ends all that overlap it come, each once, and none of those before which all had ended. */
+static void test_near(void **state)
+{
+	(void)state;
+	for (uint64_t seed = case_first(2000); seed < case_end(2000); seed++) {
+		struct usk_rng r;
+		struct usk_seen seen[MOST] = { 0 };
+		struct usk_seen_order order[MOST];
+		struct usk_work w = { .seen = seen, .by_begin = order };
+		usk_rng_seed(&r, seed);
+		w.n_by_begin = w.n_seen = usk_rng_below(&r, MOST + 1);
+		int64_t from = 0, latest = INT64_MIN;
+		for (size_t i = 0; i < w.n_seen; i++) {
+			struct usk_seen *s = &seen[w.n_seen - 1 - i];
+			from += among(&r, 0, 3);
+			s->from = from;
+			s->to = from + among(&r, 0, 6);
+			latest = s->to > latest ? (int64_t)s->to : latest;
+			order[i] = (struct usk_seen_order){ (uint32_t)(w.n_seen - 1 - i), latest };
+		}
+		const struct usk_seen s = { .from = among(&r, 0, from),
+					    .to = s.from + among(&r, 0, 4) };
+		const struct usk_seen *t;
+		size_t at = w.n_by_begin, next = w.n_by_begin;
+		while (next && seen[order[next - 1].seen].from > s.to) {
+			next--;
+		}
+		while ((t = usk_seen_near(&w, &s, &at))) {
+			assert_true(next > 0 && t == &seen[order[--next].seen]);
+		}
+		for (size_t i = 0; i < next; i++) {
+			assert_true(seen[order[i].seen].to < s.from);
+		}
+		assert_true(!next || order[next - 1].latest < s.from);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_points),	 cmocka_unit_test(test_stamps),
+		cmocka_unit_test(test_brackets), cmocka_unit_test(test_doubt),
+		cmocka_unit_test(test_doubts),	 cmocka_unit_test(test_near),
+	};
+	return cmocka_run_group_tests_name("course", tests, NULL, NULL);
+}
