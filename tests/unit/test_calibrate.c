@@ -257,6 +257,245 @@ static void test_text(void **state)
 	}
 }
 
+/* ---- all lengths together ------------------------------------------------------------------- */
+
+enum { SOME_KINDS = 3, MANY = 900 };
+
+struct seen {
+	int64_t ps, length;
+	uint32_t kind;
+	int64_t left;
+};
+
+static int by_kind_and_length(const void *pa, const void *pb)
+{
+	const struct seen *a = pa, *b = pb;
+	return a->kind != b->kind	? (a->kind > b->kind) - (a->kind < b->kind)
+	       : a->length != b->length ? (a->length > b->length) - (a->length < b->length)
+					: (a->ps > b->ps) - (a->ps < b->ps);
+}
+
+static int by_left(const void *pa, const void *pb)
+{
+	const struct seen *a = pa, *b = pb;
+	return (a->left > b->left) - (a->left < b->left);
+}
+
+/* Neighbouring lengths of a kind: the smallest, what may be under it, and the ends. */
+struct group {
+	int64_t upper, lower, at, lo, hi;
+	uint32_t kind;
+};
+
+static struct group group_of(const struct seen *p, size_t n, unsigned widened)
+{
+	struct seen *s = usk_alloc(n, sizeof *s);
+	for (size_t i = 0; i < n; i++) {
+		s[i] = p[i];
+		s[i].left = p[i].ps;
+	}
+	qsort(s, n, sizeof *s, by_left);
+	const int64_t low = s[0].ps, margin = widened * (s[USK_TRIPS_MIN - 1].ps - low);
+	const struct group g = { low,	      low - margin,    s[0].length,
+				 p[0].length, p[n - 1].length, p[0].kind };
+	free(s);
+	return g;
+}
+
+/* Of each kind as many as have 256 each, or half of it, but no length in two. */
+static size_t groups_of(const struct seen *p, size_t n, unsigned widened, struct group *g)
+{
+	size_t m = 0;
+	for (size_t from = 0, end; from < n; from = end) {
+		for (end = from; end < n && p[end].kind == p[from].kind; end++) {
+		}
+		const size_t half = (end - from) / 2;
+		const size_t want = half < USK_TRIPS_MIN ? USK_TRIPS_MIN : half < 256 ? half : 256;
+		for (size_t start = from, stop; start < end; start = stop) {
+			stop = start + want < end ? start + want : end;
+			while (stop < end && p[stop].length == p[stop - 1].length) {
+				stop++;
+			}
+			stop = end - stop < USK_TRIPS_MIN ? end : stop;
+			if (stop - start >= USK_TRIPS_MIN) {
+				g[m++] = group_of(p + start, stop - start, widened);
+			}
+		}
+	}
+	return m;
+}
+
+/* Do groups say that a byte costs anything for certain, or the first one? */
+static bool cost_something(const struct group *g, size_t m, int64_t most)
+{
+	bool any = false;
+	for (size_t i = 0; i < m; i++) {
+		for (size_t k = i + 1; k < m; k++) {
+			const int64_t longer = g[k].hi - g[i].at, more = g[k].lower - g[i].upper;
+			const bool kind = g[k].kind != g[i].kind;
+			const int64_t due = longer > 0 ? longer * most : 0;
+			any = any || (kind ? (longer <= 0 || most >= 0) &&
+						      more - due >= g[k].kind - g[i].kind
+					   : longer > 0 && more >= longer);
+		}
+	}
+	return any;
+}
+
+/* By every round trip's own time, as it is no shorter than what its group needs. */
+static int64_t most_per_byte(const struct group *g, size_t m, const struct seen *p, size_t n)
+{
+	int64_t most = -1;
+	for (size_t i = 0; i < m; i++) {
+		for (size_t k = 0; k < n; k++) {
+			const int64_t longer = p[k].length - g[i].hi;
+			if (p[k].kind == g[i].kind && longer > 0) {
+				const int64_t v =
+					(int64_t)usk_ceil_div(p[k].ps - g[i].lower, longer);
+				most = most < 0 || v < most ? (v > 0 ? v : 0) : most;
+			}
+		}
+	}
+	return most;
+}
+
+/* Is it one of 10^8 that so many of some are long, if so many of all are? */
+static bool is_chance(double some_long, double some, double all_long, double all)
+{
+	const double q = some_long / some, p = all_long / all;
+	const double else_log = q < 1 && q > p ? (1 - q) * log((1 - q) / (1 - p)) : 0;
+	return q <= p || some * (q * log(q / p) + else_log) <= 18.4;
+}
+
+/* Are long ones among the smallest, of p[n] by what is left, as often as chance allows? */
+static bool is_possible(const struct seen *p, size_t n, const int64_t *length)
+{
+	const size_t some = n / 8 < USK_TRIPS_MIN ? USK_TRIPS_MIN : n / 8;
+	bool good = true;
+	for (int split = 0; split < 5; split++) {
+		size_t of_some = 0, of_all = 0;
+		for (size_t i = 0; i < n; i++) {
+			const bool is_long =
+				split < 2 ? p[i].kind > (uint32_t)split
+					  : p[i].length >= length[(size_t)(split - 1) * n / 4];
+			of_all += is_long;
+			of_some += is_long && i < some;
+		}
+		good = good && is_chance((double)of_some, (double)some, (double)of_all, (double)n);
+	}
+	return good;
+}
+
+/* What the shortest ones need at least by all lengths together, where nothing is certain of bytes: whatever these may
+ * cost, closer where that is little, until long ones would be the smallest too often. */
+static int64_t all_together(struct seen *p, size_t n, int64_t most_first, int64_t most_byte,
+			    const struct group *shortest, unsigned widened)
+{
+	int64_t *length = usk_alloc(n, sizeof *length), least = INT64_MAX;
+	for (size_t i = 0; i < n; i++) {
+		length[i] = p[i].length;
+	}
+	qsort(length, n, sizeof *length, usk_by_int64);
+	for (int64_t f = 0, more = 1; f <= 24 && more; f++) {
+		for (int64_t k = 0; k <= 24; k++) {
+			const int64_t first = most_first * f * f / 576,
+				      byte = most_byte * k * k / 576;
+			for (size_t i = 0; i < n; i++) {
+				p[i].left = p[i].ps - first * p[i].kind - byte * p[i].length;
+			}
+			qsort(p, n, sizeof *p, by_left);
+			int64_t v = p[0].left - widened * (p[USK_TRIPS_MIN - 1].left - p[0].left);
+			v += first * shortest->kind + byte * shortest->lo;
+			least = v < least ? v : least;
+			if (!is_possible(p, n, length)) {
+				more = k > 0;
+				break;
+			}
+		}
+	}
+	free(length);
+	return least;
+}
+
+/* What two of the shortest need at least; -1: bytes cost something for certain, or a kind is rare. */
+static int64_t shortest_two(struct seen *p, size_t n, unsigned widened)
+{
+	struct group g[MANY / USK_TRIPS_MIN + 1];
+	qsort(p, n, sizeof *p, by_kind_and_length);
+	const size_t m = groups_of(p, n, widened, g);
+	const int64_t most = m ? most_per_byte(g, m, p, n) : 0;
+	if (!m || g[0].kind != p[0].kind || cost_something(g, m, most)) {
+		return -1;
+	}
+	int64_t least = g[0].lower - (most < 0 ? 0 : (g[0].hi - g[0].lo) * most);
+	for (size_t i = 1; i < m && g[i].kind == g[0].kind && most >= 0; i++) {
+		const int64_t v = g[i].lower - (g[i].hi - g[0].lo) * most;
+		least = v > least ? v : least;
+	}
+	int64_t first = -1, byte = -1;
+	for (size_t i = 0; i < n; i++) {
+		if (p[i].kind && (first < 0 || p[i].ps / p[i].kind < first)) {
+			first = p[i].ps / p[i].kind;
+		}
+		if (p[i].length && (byte < 0 || p[i].ps / p[i].length < byte)) {
+			byte = p[i].ps / p[i].length;
+		}
+		g[0].lo = p[i].length < g[0].lo ? p[i].length : g[0].lo;
+	}
+	first = p[0].kind == p[n - 1].kind ? 0 : first;
+	byte = most >= 0 ? most : byte < 0 ? 0 : byte;
+	const int64_t all = all_together(p, n, first, byte, &g[0], widened);
+	return all > least ? all : least > 0 ? least : 0;
+}
+
+/* Tails so long that no two lengths are told apart by their own: the base against the same said plainly. */
+static void test_together(void **state)
+{
+	(void)state;
+	enum { CASES = 80 };
+	struct usk_trip *t = usk_alloc(MANY, sizeof *t);
+	struct seen *p = usk_alloc(MANY, sizeof *p);
+	struct usk_calibrate_options o = { .margin = -1 };
+	size_t compared = 0;
+	for (uint64_t seed = case_first(CASES); seed < case_end(CASES); seed++) {
+		struct usk_rng r;
+		usk_rng_seed(&r, seed);
+		const size_t n = 300 + usk_rng_below(&r, MANY - 300);
+		const double tail = 1e5 * pow(10, 2 * usk_rng_unit(&r));
+		const int64_t byte = (int64_t)usk_rng_below(&r, 1000);
+		const int64_t first = (int64_t)usk_rng_below(&r, 3000000);
+		const uint32_t longest = 2 + (uint32_t)usk_rng_below(&r, seed % 2 ? 1400 : 3);
+		for (size_t i = 0; i < n; i++) {
+			uint32_t a = 1 + (uint32_t)usk_rng_below(&r, longest);
+			uint32_t b = 1 + (uint32_t)usk_rng_below(&r, longest);
+			if (seed % 3) {
+				a = usk_rng_below(&r, 3) ? a : 0;
+				b = seed % 3 == 1 ? (a ? b : 0) : usk_rng_below(&r, 2) ? b : 0;
+			}
+			const uint32_t kind = (uint32_t)(a > 0) + (b > 0);
+			const int64_t took = 10000000 + first * kind + byte * (a + b - kind) +
+					     (int64_t)exponential(&r, tail);
+			t[i] = (struct usk_trip){ took, took, (int64_t)i, a, b, true };
+			p[i] = (struct seen){ 1000 * took, a + b - kind, kind, 0 };
+		}
+		struct usk_calibrated l = { 0 };
+		const char *why = usk_least_of(t, n, &o, &l);
+		const int64_t two = shortest_two(p, n, l.widened);
+		if (two >= 0 && !l.over) {
+			const int64_t base = two / 2000 * 1000;
+			if (l.model.base_ps != base || l.model.first_ps || l.model.per_byte_ps ||
+			    (why && base)) {
+				fail_msg("seed %llu: base %lld, not %lld", (unsigned long long)seed,
+					 (long long)l.model.base_ps, (long long)base);
+			}
+			compared++;
+		}
+	}
+	assert_true(compared >= case_count(CASES) / 2);
+	free(t);
+	free(p);
+}
+
 /* ---- the whole way ---------------------------------------------------------------------- */
 
 /* One after the other: a asks, b answers, or the other way round. Delays over the truth by
@@ -601,6 +840,7 @@ int main(void)
 		cmocka_unit_test(test_increments),
 		cmocka_unit_test(test_none_is_shorter),
 		cmocka_unit_test(test_cases),
+		cmocka_unit_test(test_together),
 		cmocka_unit_test(test_text),
 		cmocka_unit_test(test_bands_hold),
 		cmocka_unit_test(test_shortened),
