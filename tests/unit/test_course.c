@@ -23,6 +23,7 @@ struct course {
 	struct usk_part part;
 	struct usk_course_point p[MOST + 1];
 	struct usk_slope_range c;
+	struct usk_between happened[2];
 	struct usk_course w;
 	struct usk_outlook *outlook;
 	struct usk_stamps *stamps;
@@ -66,6 +67,11 @@ static void begin(struct course *k, uint64_t seed)
 		k->p[i] = random_point(k, x);
 		k->p[i].fresh = i && seed % 2 && !usk_rng_below(&k->r, 5);
 		x += among(&k->r, 0, 3);
+	}
+	k->w.happened = k->happened;
+	for (k->w.n_happened = usk_rng_below(&k->r, 3), x = 0; x < (int64_t)k->w.n_happened; x++) {
+		const int64_t from = among(&k->r, 0, 3 * MOST);
+		k->happened[x] = (struct usk_between){ from, from + among(&k->r, 1, 3) };
 	}
 	k->outlook = usk_course_outlook(&k->w, k->c);
 	k->stamps = usk_course_stamps(&k->w);
@@ -372,7 +378,7 @@ static int64_t hidden(struct usk_slope_range c, struct usk_offsets l, struct usk
 	return one->has[0] && one->has[1] ? (int64_t)usk_ceil_div(one->hi - one->lo, USK_E12) : 0;
 }
 
-/* What happened if an outlier is right, between the points that end it. false: another question, of stamps of a. */
+/* What happened if an outlier is right, between the points that end it. false: no clock returns by so much. */
 static bool doubt(const struct course *k, const struct usk_suspect *s, struct usk_bracket *b)
 {
 	const struct among_them m = put_among(k, s);
@@ -404,6 +410,85 @@ static bool doubt(const struct course *k, const struct usk_suspect *s, struct us
 	return true;
 }
 
+/* A stamp of a beyond all that b did up to point i, or from it on (last): that of the next message that says so, or the
+ * outermost. */
+static int64_t surely_beyond(const struct course *k, const struct among_them *m, size_t i,
+			     bool last)
+{
+	const int64_t own = a_stamp(&k->part, &m->p[i]);
+	int64_t best = own, outermost = own;
+	bool any = m->p[i].ceiling == last;
+	for (size_t l = 0; l < m->n && m->p[i].ceiling != last; l++) {
+		const int64_t a = a_stamp(&k->part, &m->p[l]);
+		const bool beyond = last ? m->p[l].x >= m->p[i].x && a >= own
+					 : m->p[l].x <= m->p[i].x && a <= own;
+		outermost = (last ? a > outermost : a < outermost) ? a : outermost;
+		if (m->p[l].ceiling == last && beyond && (!any || (last ? a < best : a > best))) {
+			best = a;
+			any = true;
+		}
+	}
+	return any ? best : outermost;
+}
+
+/* An outlier that contradicts none that is behind it by a's stamps (last), or none before it: a clock that was set
+ * somewhen between it and what it contradicts and never returned, as far as it goes without a break. */
+static bool doubt_at_end(const struct course *k, const struct usk_suspect *s, bool last,
+			 struct usk_bracket *b)
+{
+	const struct among_them m = put_among(k, s);
+	const int64_t a = a_stamp(&k->part, &m.p[m.at]);
+	size_t first = m.at, end = m.at, near = m.at;
+	while (first && !m.p[first].fresh) {
+		first--;
+	}
+	while (end + 1 < m.n && !m.p[end + 1].fresh) {
+		end++;
+	}
+	for (size_t i = first; i <= end; i++) {
+		const int64_t v = a_stamp(&k->part, &m.p[i]),
+			      so_far = a_stamp(&k->part, &m.p[near]);
+		if (i != m.at && against(k->c, &m.p[m.at], &m.p[i], i > m.at) &&
+		    (near == m.at || (last ? v > so_far : v < so_far))) {
+			near = i;
+		}
+	}
+	const int64_t outermost = a_stamp(&k->part, &m.p[near]);
+	if (near == m.at || (last ? outermost > a : outermost < a)) {
+		return false;
+	}
+	/* If b was set back, did it show the outlier's stamp of a among others of the stretch, or nearer than others? */
+	const bool beyond = last ? end + 1 < m.n : first > 0;
+	bool inside = beyond;
+	for (size_t i = 0; i < m.n; i++) {
+		const int64_t v = a_stamp(&k->part, &m.p[i]);
+		const bool others = last ? i > end : i < first;
+		if (beyond && others) {
+			inside = inside && (last ? v >= a : v <= a);
+		} else if (!beyond && i != m.at) {
+			inside = inside || (last ? v >= a : v <= a);
+		}
+	}
+	const bool set_back = inside && last == (m.at < near);
+	const int64_t x = m.p[set_back ? m.at : near].x,
+		      y = m.p[last ? end : first].x + (last ? 1 : -1);
+	const int64_t from = last ? x : y, to = last ? y : x, zero = k->part.frame.local_ns;
+	*b = (struct usk_bracket){ .b0_ns = zero + from,
+				   .b1_ns = zero + to,
+				   .a0_ns = surely_beyond(k, &m, last ? near : m.at, false),
+				   .a1_ns = surely_beyond(k, &m, last ? m.at : near, true),
+				   .step = true,
+				   .doubted = true,
+				   .both = true,
+				   .least_ns = set_back ? 0 : USK_NONE,
+				   .most_ns = set_back ? USK_NONE : 0 };
+	bool happened = false;
+	for (size_t i = 0; i < k->w.n_happened; i++) {
+		happened = happened || (k->happened[i].to > from && k->happened[i].from < to);
+	}
+	return !happened;
+}
+
 static struct usk_calm ask(struct course *k, struct usk_suspect *s, size_t n)
 {
 	const struct usk_spans none = { .cone = k->c };
@@ -424,7 +509,7 @@ static void forget(struct usk_calm *c)
 static void test_doubt(void **state)
 {
 	(void)state;
-	size_t asked = 0, open = 0;
+	size_t asked = 0, open = 0, ends = 0;
 	for (uint64_t seed = case_first(20000); seed < case_end(20000); seed++) {
 		struct course k;
 		struct usk_bracket want;
@@ -439,11 +524,17 @@ static void test_doubt(void **state)
 			CHECK(c.n_doubts == 1 && same_bracket(&c.doubt[0], &want), &k);
 			asked++;
 			open += want.open;
+		} else if (any[0] || any[1]) {
+			const bool at_end = doubt_at_end(&k, &s, true, &want) ||
+					    doubt_at_end(&k, &s, false, &want);
+			CHECK(c.n_doubts == at_end, &k);
+			CHECK(!at_end || same_bracket(&c.doubt[0], &want), &k);
+			ends += at_end;
 		}
 		forget(&c);
 		end(&k);
 	}
-	assert_true(asked > case_count(20000) / 3 && open > 0);
+	assert_true(asked > case_count(20000) / 3 && open && ends);
 }
 
 /* Several are asked one by one, in their order, but for those that are right. */
