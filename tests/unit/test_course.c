@@ -566,6 +566,227 @@ static void test_doubts(void **state)
 	}
 }
 
+/* ---- steps ---------------------------------------------------------------------------------- */
+
+/* The next point on one side of number i, whether that one is there; false: i is at the end. */
+static bool go(const struct course *k, bool back, size_t *i)
+{
+	const bool more = back ? *i > 0 : *i + 1 < k->w.n;
+	*i += !more ? 0 : back ? (size_t)-1 : 1;
+	return more;
+}
+
+/* Does a point contradict any from `from` on, up to the one before it as they are walked? */
+static bool contradicts_any(const struct course *k, bool back, size_t from, size_t i)
+{
+	bool any = false;
+	for (size_t l = from; l != i; l += back ? (size_t)-1 : 1) {
+		any = any || against(k->c, &k->p[l], &k->p[i], !back);
+	}
+	return any;
+}
+
+struct cuts {
+	size_t at[MOST], n;
+	bool rises[MOST];
+};
+
+/* Where the fewest events are, each as late as the points allow (back: as early). */
+static struct cuts cuts_of(const struct course *k, bool back)
+{
+	struct cuts c = { .n = 0 };
+	size_t i = back ? k->w.n - 1 : 0, from = i;
+	while (go(k, back, &i)) {
+		if (is_fresh(k->p, k->w.n, i, !back)) {
+			from = i;
+		} else if (contradicts_any(k, back, from, i)) {
+			c.at[c.n] = from = i;
+			c.rises[c.n++] = k->p[i].ceiling == back;
+		}
+	}
+	return c;
+}
+
+/* The nearest point that contradicts what lies between it and i, or one beyond a break; i: there is none. */
+static size_t nearest_against(const struct course *k, bool back, size_t at)
+{
+	size_t i = at;
+	while (go(k, back, &i)) {
+		if (is_fresh(k->p, k->w.n, i, !back) || contradicts_any(k, back, at, i)) {
+			return i;
+		}
+	}
+	return at;
+}
+
+static bool meet(const struct usk_span *a, const struct usk_span *b)
+{
+	return a->from <= b->to && b->from <= a->to;
+}
+
+static bool meets_any(const struct usk_span *x, const struct usk_spans *s)
+{
+	bool any = false;
+	for (size_t i = 0; i < s->n; i++) {
+		any = any || meet(x, &s->span[i]);
+	}
+	return any;
+}
+
+/* Spans in about their order, and what is said of them: where something may have happened, where each and all behind
+ * it begin, and where each and all before it end. */
+static struct usk_spans some_spans(struct course *k)
+{
+	struct usk_spans s = { .n = k->w.n > 1 ? usk_rng_below(&k->r, 4) : 0, .cone = k->c };
+	s.span = usk_alloc(s.n + 1, sizeof *s.span);
+	for (size_t i = 0; i < s.n; i++) {
+		const size_t from = usk_rng_below(&k->r, k->w.n - 1);
+		s.span[i] = (struct usk_span){
+			.from = i && s.span[i - 1].from > from ? s.span[i - 1].from : from,
+			.rises = usk_rng_below(&k->r, 2),
+		};
+		s.span[i].to =
+			s.span[i].from + 1 + usk_rng_below(&k->r, k->w.n - 1 - s.span[i].from);
+	}
+	bool *happens = usk_course_happens(&k->w, &s);
+	struct usk_reach reach = usk_course_reach(&k->w, &s);
+	for (size_t i = 0; i < k->w.n; i++) {
+		bool any = false;
+		for (size_t l = 0; l < s.n; l++) {
+			any = any || (s.span[l].from < i && i <= s.span[l].to);
+		}
+		CHECK(happens[i] == any, k);
+	}
+	for (size_t l = 0; l < s.n; l++) {
+		int64_t from = INT64_MAX, to = INT64_MIN;
+		for (size_t i = 0; i < s.n; i++) {
+			const int64_t x = k->p[s.span[i].from].x, y = k->p[s.span[i].to].x;
+			from = i >= l && x < from ? x : from;
+			to = i <= l && y > to ? y : to;
+		}
+		CHECK(reach.from[l] == from && reach.to[l] == to, k);
+	}
+	usk_course_reach_free(&reach);
+	free(happens);
+	return s;
+}
+
+/* What the skew limit alone tells; and of spans which of them meet that, that all of it is in one of them in its
+ * direction, and that nothing else became of them. */
+static void test_steps(void **state)
+{
+	(void)state;
+	size_t many = 0;
+	for (uint64_t seed = case_first(10000); seed < case_end(10000); seed++) {
+		struct course k;
+		begin(&k, seed);
+		k.w.skew_e12 = k.c.fast_e12 > 0 ? k.c.fast_e12 : 0;
+		k.c = (struct usk_slope_range){ -k.w.skew_e12, k.w.skew_e12 };
+		const struct cuts forth = cuts_of(&k, false), back = cuts_of(&k, true);
+		struct usk_spans s = usk_course_steps(&k.w), some = some_spans(&k), was = some;
+		CHECK(s.n == forth.n && s.n == back.n, &k);
+		for (size_t i = 0; i < s.n; i++) {
+			const size_t l = forth.at[i], e = back.at[s.n - 1 - i];
+			const size_t before = nearest_against(&k, true, l),
+				     behind = nearest_against(&k, false, e);
+			const size_t from = before < e ? before : e, to = behind > l ? behind : l;
+			CHECK(s.span[i].from == from && s.span[i].to == to, &k);
+			CHECK(s.span[i].rises == forth.rises[i], &k);
+		}
+		many += s.n > 1;
+		was.span = usk_alloc(some.n + 1, sizeof *was.span);
+		memcpy(was.span, some.span, some.n * sizeof *was.span);
+		bool any = false;
+		for (size_t i = 0; i < some.n; i++) {
+			any = any || !meets_any(&some.span[i], &s);
+		}
+		CHECK(usk_course_slewed(&k.w, &some) == any, &k);
+		for (size_t i = 0; i < some.n; i++) {
+			CHECK(some.span[i].step == meets_any(&some.span[i], &s), &k);
+		}
+		CHECK(usk_course_hold_steps(&k.w, &some) == s.n, &k);
+		CHECK(some.n <= was.n + s.n, &k);
+		for (size_t i = 0; i < s.n; i++) {
+			bool held = false;
+			for (size_t l = 0; l < some.n; l++) {
+				const struct usk_span *x = &some.span[l];
+				held = held ||
+				       (x->from <= s.span[i].from && s.span[i].to <= x->to &&
+					x->rises == s.span[i].rises && x->step);
+			}
+			CHECK(held, &k);
+		}
+		for (size_t l = 0; l < some.n; l++) {
+			/* Each is one that was, or a step; and goes no further than those that met it. */
+			const struct usk_span *x = &some.span[l];
+			bool from = false, to = false;
+			for (size_t i = 0; i < was.n + s.n; i++) {
+				const struct usk_span *y =
+					i < was.n ? &was.span[i] : &s.span[i - was.n];
+				from = from || (y->from == x->from && y->rises == x->rises);
+				to = to || (y->to == x->to && y->rises == x->rises);
+			}
+			CHECK(from && to, &k);
+			CHECK(x->step == meets_any(x, &s), &k);
+		}
+		USK_FREE(s.span, some.span, was.span);
+		end(&k);
+	}
+	assert_true(many > case_count(10000) / 10);
+}
+
+/* How long a message was under way, e12, if what is left open at `at` goes on to it; negative: that says nothing, or
+ * excludes it. */
+static usk_i128 flight(const struct course *k, struct usk_offsets v, int64_t at,
+		       const struct usk_course_point *p)
+{
+	const usk_i128 d = (usk_i128)p->x - at, slow = d * k->c.slow_e12, fast = d * k->c.fast_e12;
+	const usk_i128 most = (slow > fast ? slow : fast) + v.hi - usk_e12(offset(p));
+	const usk_i128 least = usk_e12(offset(p)) - v.lo - (slow < fast ? slow : fast);
+	return !v.has[!p->ceiling] ? -1 : p->ceiling ? least : most;
+}
+
+/* Of steps by which b was set back: the longest time that any message was under way, by the end that says least of it, if
+ * that is long enough to be so in the span. */
+static void test_flights(void **state)
+{
+	(void)state;
+	size_t beyond = 0;
+	for (uint64_t seed = case_first(6000); seed < case_end(6000); seed++) {
+		struct course k;
+		begin(&k, seed);
+		struct usk_spans s = some_spans(&k);
+		for (size_t i = 0; i < s.n; i++) {
+			s.span[i].step = usk_rng_below(&k.r, 4) > 0;
+		}
+		k.w.outlook = k.outlook;
+		int64_t *got = usk_course_flights(&k.w, k.c, &s);
+		for (size_t i = 0; i < s.n; i++) {
+			const struct usk_span *x = &s.span[i];
+			const struct usk_course_point *a = &k.p[x->from], *b = &k.p[x->to];
+			const struct usk_offsets before = look(k.c, k.p, k.w.n, a, x->from, false);
+			const struct usk_offsets behind = look(k.c, k.p, k.w.n, b, x->to + 1, true);
+			usk_i128 longest = 0;
+			for (size_t l = 0; l < k.w.n && x->step && !x->rises; l++) {
+				const usk_i128 u = flight(&k, before, a->x, &k.p[l]);
+				const usk_i128 v = flight(&k, behind, b->x, &k.p[l]);
+				const usk_i128 least = u < 0 || (v >= 0 && v < u) ? v : u;
+				const int64_t far = l < x->from ? a->x - k.p[l].x
+						    : l > x->to ? k.p[l].x - b->x
+								: 0;
+				if (least > longest && least >= usk_e12(far)) {
+					longest = least;
+					beyond += l < x->from || l > x->to;
+				}
+			}
+			CHECK(got[i] == (int64_t)usk_ceil_div(longest, USK_E12), &k);
+		}
+		USK_FREE(s.span, got);
+		end(&k);
+	}
+	assert_true(beyond > case_count(6000) / 100);
+}
+
 /* ---- brackets of all pairs ------------------------------------------------------------------ */
 
 /* Of those that begin before one ends all that overlap it come, each once, and none of those before which all had ended. */
@@ -610,7 +831,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_points),	 cmocka_unit_test(test_stamps),
 		cmocka_unit_test(test_brackets), cmocka_unit_test(test_doubt),
-		cmocka_unit_test(test_doubts),	 cmocka_unit_test(test_near),
+		cmocka_unit_test(test_doubts),	 cmocka_unit_test(test_steps),
+		cmocka_unit_test(test_flights),	 cmocka_unit_test(test_near),
 	};
 	return cmocka_run_group_tests_name("course", tests, NULL, NULL);
 }
