@@ -787,6 +787,69 @@ static void test_flights(void **state)
 	assert_true(beyond > case_count(6000) / 100);
 }
 
+/* What points of a span leave open at number `at` within the skew limit, those on one side of it, up to an end of the
+ * span at which that is known; false: nothing, or records tell of a break. */
+static bool within_limit(const struct course *k, struct usk_offsets v, size_t end, size_t at,
+			 struct usk_offsets *out)
+{
+	const size_t from = end < at ? end : at, to = end < at ? at : end;
+	const usk_i128 limit = k->w.skew_e12, far = ((usk_i128)k->p[to].x - k->p[from].x) * limit;
+	bool known = true;
+	v.lo -= far;
+	v.hi += far;
+	for (size_t i = from; i <= to; i++) {
+		const usk_i128 y = usk_e12(offset(&k->p[i]));
+		const int64_t d = i < at ? k->p[at].x - k->p[i].x : k->p[i].x - k->p[at].x;
+		const bool ceiling = k->p[i].ceiling;
+		v.hi = ceiling && (!v.has[1] || y + d * limit < v.hi) ? y + d * limit : v.hi;
+		v.lo = !ceiling && (!v.has[0] || y - d * limit > v.lo) ? y - d * limit : v.lo;
+		v.has[ceiling] = true;
+		known = known && !(i > from && k->p[i].fresh);
+	}
+	*out = v;
+	return known && !(v.has[0] && v.has[1] && v.lo > v.hi);
+}
+
+/* The most that the offset may have risen or fallen by between two neighbours, twice. */
+static void test_at_once(void **state)
+{
+	(void)state;
+	size_t known = 0;
+	for (uint64_t seed = case_first(6000); seed < case_end(6000); seed++) {
+		struct course k;
+		begin(&k, seed);
+		struct usk_spans s = some_spans(&k);
+		k.w.outlook = k.outlook;
+		for (size_t i = 0; i < s.n; i++) {
+			const struct usk_span *x = &s.span[i];
+			const struct usk_offsets before =
+				look(k.c, k.p, k.w.n, &k.p[x->from], x->from, false);
+			const struct usk_offsets behind =
+				look(k.c, k.p, k.w.n, &k.p[x->to], x->to + 1, true);
+			usk_i128 most = 0;
+			struct usk_offsets l, r;
+			bool good = within_limit(&k, before, x->from, x->to, &l) &&
+				    within_limit(&k, behind, x->to, x->from, &r);
+			for (size_t at = x->from; at < x->to; at++) {
+				good = within_limit(&k, before, x->from, at, &l) && good;
+				good = within_limit(&k, behind, x->to, at + 1, &r) && good;
+				good = good && l.has[0] && l.has[1] && r.has[0] && r.has[1];
+				const usk_i128 d = (usk_i128)k.p[at + 1].x - k.p[at].x;
+				const usk_i128 up = r.hi - l.lo, down = l.hi - r.lo;
+				const usk_i128 here = (up > down ? up : down) + d * k.w.skew_e12;
+				most = here > most ? here : most;
+			}
+			const int64_t want =
+				good ? (int64_t)usk_ceil_div(2 * most, USK_E12) : USK_NONE;
+			CHECK(usk_course_at_once(&k.w, k.c, x) == want, &k);
+			known += good;
+		}
+		free(s.span);
+		end(&k);
+	}
+	assert_true(known > case_count(6000) / 100);
+}
+
 /* ---- brackets of all pairs ------------------------------------------------------------------ */
 
 /* Of those that begin before one ends all that overlap it come, each once, and none of those before which all had ended. */
@@ -832,7 +895,8 @@ int main(void)
 		cmocka_unit_test(test_points),	 cmocka_unit_test(test_stamps),
 		cmocka_unit_test(test_brackets), cmocka_unit_test(test_doubt),
 		cmocka_unit_test(test_doubts),	 cmocka_unit_test(test_steps),
-		cmocka_unit_test(test_flights),	 cmocka_unit_test(test_near),
+		cmocka_unit_test(test_flights),	 cmocka_unit_test(test_at_once),
+		cmocka_unit_test(test_near),
 	};
 	return cmocka_run_group_tests_name("course", tests, NULL, NULL);
 }
