@@ -341,12 +341,47 @@ static void test_error_keys(void **state)
 	}
 }
 
+/* Cut anywhere, the key is another one where numbers of that packet are whole, and where what its transport counts is; no
+ * header is shorter than 20 bytes, so behind such nothing is read. */
+static void test_errors_cut(void **state)
+{
+	enum { INSIDE = 72 };
+	static const uint8_t first[] = { 0x44, 0x45, 0x46, 0x47, 0x4f, 0x60 };
+	(void)state;
+	for (size_t k = 0; k < COUNT(first) * 2; k++) {
+		struct bytes b = { .big = true };
+		put_ip(&b, k % 2 ? 58 : ICMP, 8 + INSIDE);
+		put8(&b, k % 2 ? 1 : 3);
+		put8(&b, 1);
+		put_zeros(&b, 6);
+		const size_t at = b.n;
+		put8(&b, first[k / 2]);
+		for (unsigned i = 1; i < INSIDE; i++) {
+			put8(&b, i * 37 & 255);
+		}
+		const bool v6 = first[k / 2] >> 4 == 6;
+		const size_t header = 4 * (first[k / 2] & 15u), numbers = v6 ? 48 : 28;
+		struct usk_packet out, last;
+		assert_true(decode(&b, at, LINK_RAW, &last));
+		for (size_t n = 1; n <= INSIDE; n++, last = out) {
+			const bool counted = !v6 && header >= 20 && n == header + 8;
+			assert_true(decode(&b, at + n, LINK_RAW, &out));
+			assert_int_equal(out.key != last.key, n == numbers || counted);
+		}
+		memset(b.data + at + 20, 0, INSIDE - 20);
+		assert_true(decode(&b, b.n, LINK_RAW, &out));
+		assert_int_equal(out.key == last.key, header < 20 && !v6);
+		bytes_free(&b);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_prism), cmocka_unit_test(test_radiotap),
-		cmocka_unit_test(test_pktap), cmocka_unit_test(test_gtp),
-		cmocka_unit_test(test_gre),   cmocka_unit_test(test_error_keys),
+		cmocka_unit_test(test_prism),	   cmocka_unit_test(test_radiotap),
+		cmocka_unit_test(test_pktap),	   cmocka_unit_test(test_gtp),
+		cmocka_unit_test(test_gre),	   cmocka_unit_test(test_error_keys),
+		cmocka_unit_test(test_errors_cut),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
