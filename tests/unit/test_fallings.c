@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_fallings.c - by how much T of a clock may have fallen between two stamps, break by break
+ * test_fallings.c - by how much T of a clock may have fallen between two stamps, break by break; which stamps are in
+ * order where some were shown twice
  *
  * Few breaks at small numbers, so that they begin and end together, and at the stamps that are asked for.
  */
@@ -10,6 +11,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -167,8 +169,129 @@ static void test_fell(void **state)
 	}
 }
 
+/* ---- stamps that were shown twice ----------------------------------------------------------- */
+
+enum { EVENTS = 8 };
+
+struct stretch {
+	struct usk_graph_problem p;
+	struct usk_work w;
+	int64_t x[EVENTS], lo[EVENTS], hi[EVENTS];
+	struct usk_cell cell[EVENTS];
+	struct usk_slack slack[EVENTS];
+};
+
+/* May stamps of both have been shown twice, in one stretch? Then no further apart than this. */
+static bool is_one_stretch(const struct stretch *s, uint32_t a, uint32_t b, int64_t *twice)
+{
+	uint32_t first = a, end = b;
+	bool one = true;
+	for (uint32_t i = a; i < b; i++) {
+		one = one && s->cell[i].slack && s->cell[i].lower != USK_UNBOUNDED;
+	}
+	while (first && s->cell[first - 1].slack && s->cell[first - 1].lower != USK_UNBOUNDED) {
+		first--;
+	}
+	while (s->cell[end].slack && s->cell[end].lower != USK_UNBOUNDED) {
+		end++;
+	}
+	*twice = 0;
+	for (uint32_t i = first; i < end && one; i++) {
+		*twice = s->slack[i].twice_ns > *twice ? s->slack[i].twice_ns : *twice;
+	}
+	return one;
+}
+
+/* By how much T rises at least from one event to another one, whatever bends do. */
+static usk_i128 rise_at_least(const struct stretch *s, uint32_t a, uint32_t b)
+{
+	usk_i128 rise = 0;
+	for (uint32_t i = a; i < b; i++) {
+		const int64_t faster = s->cell[i].lower == USK_FAST ? USK_FASTEST_E12 : 0;
+		const int64_t pace = USK_E12 - s->p.max_skew_e12 - faster;
+		rise += s->cell[i].lower == USK_MONOTONE ? 0
+							 : (usk_i128)(s->x[i + 1] - s->x[i]) * pace;
+	}
+	return rise;
+}
+
+/* The nearest event that is further away than stamps were shown twice by says something of one, but for what falls from
+ * the cell beside the one to the cell beside the other. */
+static void test_in_order(void **state)
+{
+	(void)state;
+	size_t said = 0;
+	for (uint64_t seed = case_first(6000); seed < case_end(6000); seed++) {
+		struct usk_rng r;
+		struct stretch s = { .p = { .max_skew_e12 = USK_E12 / 100 } };
+		usk_rng_seed(&r, seed);
+		s.w = (struct usk_work){ .p = &s.p,
+					 .n = EVENTS,
+					 .x = s.x,
+					 .cell = s.cell,
+					 .slack = s.slack,
+					 .n_slacks = EVENTS,
+					 .lo_ns = s.lo,
+					 .hi_ns = s.hi };
+		int64_t x = 0, twice = 0;
+		for (uint32_t i = 0; i < EVENTS; i++) {
+			s.x[i] = x += among(&r, 0, 3);
+			s.lo[i] = usk_rng_below(&r, 4) ? among(&r, 0, 99) : USK_NONE;
+			s.hi[i] = usk_rng_below(&r, 4) ? among(&r, 0, 99) : USK_NONE;
+			s.cell[i].lower = (uint8_t)usk_rng_below(&r, coin(&r) ? 4 : 5);
+			s.cell[i].slack = i + 1 < EVENTS && usk_rng_below(&r, 6);
+			twice = coin(&r) ? among(&r, 0, 4) : twice;
+			s.slack[i] = (struct usk_slack){ .first = i,
+							 .twice_ns = s.cell[i].slack ? twice : 0,
+							 .rise_ns = among(&r, 0, 5),
+							 .fall_ns = among(&r, 0, 5),
+							 .ended_fall_ns = i };
+		}
+		usk_in_order(&s.w);
+		for (uint32_t i = 0; i < EVENTS; i++) {
+			for (int upper = 0; upper < 2; upper++) {
+				/* Asked beside a cell with slack. */
+				if (upper ? !i || !s.cell[i - 1].slack : !s.cell[i].slack) {
+					continue;
+				}
+				uint32_t other = USK_NO_EVENT;
+				int64_t far = 0;
+				for (uint32_t k = 0; k < EVENTS; k++) {
+					const uint32_t a = upper ? i : k, b = upper ? k : i;
+					const bool nearer = other == USK_NO_EVENT || !upper;
+					if (a < b && is_one_stretch(&s, a, b, &far) && far &&
+					    s.x[b] - s.x[a] > far && nearer) {
+						other = k;
+					}
+				}
+				usk_i128 got = 0;
+				const bool any = usk_in_order_says(&s.w, i, upper, &got);
+				const int64_t *bound = upper ? s.hi : s.lo;
+				assert_int_equal(any,
+						 other != USK_NO_EVENT && bound[other] != USK_NONE);
+				if (any) {
+					const uint32_t a = upper ? i : other, b = upper ? other : i;
+					const uint32_t first = upper ? i - 1 : other;
+					const uint32_t last = upper ? other - 1 : i;
+					const usk_i128 falls = usk_e12(s.slack[last].fall_ns) +
+							       (s.slack[last].ended_fall_ns -
+								s.slack[first].ended_fall_ns) *
+								       USK_E12;
+					const usk_i128 rise = rise_at_least(&s, a, b) - falls;
+					assert_true(got ==
+						    usk_e12(bound[other]) + (upper ? -rise : rise));
+					said++;
+				}
+			}
+		}
+		USK_FREE(s.w.in_order.before, s.w.in_order.behind, s.w.in_order.rise);
+	}
+	assert_true(said > case_count(6000));
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_fell) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_fell),
+					    cmocka_unit_test(test_in_order) };
 	return cmocka_run_group_tests_name("fallings", tests, NULL, NULL);
 }
