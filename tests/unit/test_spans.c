@@ -178,6 +178,108 @@ static void formats(void **state)
 }
 
 #ifdef USK_HAVE_YAJL
+#define OF(process)                                                                                \
+	"{\"traceID\":\"1\",\"spanID\":\"2\",\"startTime\":5,\"processID\":\"" process "\"}"
+
+/* Lists in which a thing may stand that says too little to count. */
+static const struct list {
+	const char *before, *item[3], *behind, *too_little[4];
+	bool any_order; /* is all one */
+} lists[] = {
+	{ "{\"resourceSpans\":[{\"resource\":{\"attributes\":[",
+	  { TEXT("service.name", "s"), TEXT("host.name", "h"), TEXT("x", "y") },
+	  "]},\"scopeSpans\":[{\"spans\":[" SPAN("\"spanId\":\"2\"", TIMES) END "]}",
+	  { "{}", "{\"key\":\"k8s.node.name\"}", "{\"key\":\"k8s.node.name\",\"value\":{}}",
+	    "{\"value\":{\"stringValue\":\"w\"}}" },
+	  true },
+	{ "{\"resourceSpans\":[" RESOURCE("") "{\"traceId\":\"1\",\"spanId\":\"2\"," TIMES
+					      ",\"links\":[",
+	  { "{\"traceId\":\"7\",\"spanId\":\"8\"}", "{\"spanId\":\"9\",\"traceId\":\"7\"}",
+	    "{\"traceId\":\"6\",\"spanId\":\"5\"}" },
+	  "]}" END "]}",
+	  { "{}", "{\"traceId\":\"7\"}" },
+	  false },
+	{ "{\"spans\":[{\"traceID\":\"1\",\"spanID\":\"2\",\"startTime\":5,\"processID\":\"p\","
+	  "\"tags\":[",
+	  { "{\"key\":\"x\",\"value\":\"true\"}", "{\"key\":\"span.kind\",\"value\":\"server\"}",
+	    "{\"key\":\"y\",\"value\":\"z\"}" },
+	  "]}],\"processes\":{\"p\":{\"serviceName\":\"s\"}}}",
+	  { "{}", "{\"key\":\"error\"}", "{\"value\":\"client\"}" },
+	  true },
+	{ "{\"spans\":[{\"traceID\":\"1\",\"spanID\":\"2\",\"startTime\":5,\"processID\":\"p\","
+	  "\"references\":[",
+	  { "{\"refType\":\"CHILD_OF\",\"traceID\":\"1\",\"spanID\":\"9\"}",
+	    "{\"refType\":\"FOLLOWS_FROM\",\"traceID\":\"1\",\"spanID\":\"8\"}",
+	    "{\"traceID\":\"7\",\"spanID\":\"6\"}" },
+	  "]}],\"processes\":{\"p\":{\"serviceName\":\"s\"}}}",
+	  { "{}", "{\"refType\":\"CHILD_OF\"}", "{\"traceID\":\"1\"}" },
+	  false },
+	{ "{\"spans\":[" OF("p") "," OF("q") "," OF("r") "],\"processes\":{",
+	  { "\"p\":{\"serviceName\":\"s\",\"tags\":[{\"key\":\"ip\",\"value\":\"i\"}]}",
+	    "\"q\":{\"serviceName\":\"t\"}",
+	    "\"r\":{\"tags\":[{\"key\":\"hostname\",\"value\":\"h\"}]}" },
+	  "}}",
+	  { "\"o\":{}", "\"o\":{\"tags\":[{}]}" },
+	  true },
+};
+
+/* What is read of a list's items in this order, and of one more before number `at`; to be freed. */
+static char *rows_of_list(const struct list *l, const size_t order[3], size_t at, const char *more)
+{
+	struct bytes text = { 0 };
+	struct usk_trace *t;
+	struct usk_err err = { 0 };
+	put_text(&text, l->before);
+	for (size_t i = 0; i <= 3; i++) {
+		if (i == at) {
+			put_text(&text, i ? "," : "");
+			put_text(&text, more);
+		}
+		if (i < 3) {
+			put_text(&text, i || !at ? "," : "");
+			put_text(&text, l->item[order[i]]);
+		}
+	}
+	put_text(&text, l->behind);
+	if (usk_trace_open_memory(text.data, text.n, "m", &t, &err)) {
+		fail_msg("%.*s: %s", (int)text.n, (char *)text.data, err.msg);
+	}
+	char *rows = span_rows(t, 64);
+	if (usk_trace_damage(t)) {
+		fail_msg("%.*s: %s", (int)text.n, (char *)text.data, usk_trace_damage(t));
+	}
+	usk_trace_close(t);
+	bytes_free(&text);
+	return rows;
+}
+
+/* What a thing of a list does not say those before it do not say for it: wherever it stands, nothing comes of it. */
+static void says_too_little(void **state)
+{
+	static const size_t orders[][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 },
+					    { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 } };
+	(void)state;
+	for (size_t k = 0; k < COUNT(lists) * COUNT(orders); k++) {
+		const struct list *l = &lists[k / COUNT(orders)];
+		const size_t *order = orders[k % COUNT(orders)];
+		char *plain = rows_of_list(l, order, SIZE_MAX, "");
+		char *first = rows_of_list(l, orders[0], SIZE_MAX, "");
+		assert_true(*plain && (!l->any_order || !strcmp(plain, first)));
+		free(first);
+		for (size_t i = 0; i < COUNT(l->too_little) && l->too_little[i]; i++) {
+			for (size_t at = 0; at <= 3; at++) {
+				char *rows = rows_of_list(l, order, at, l->too_little[i]);
+				if (strcmp(rows, plain)) {
+					fail_msg("%s before number %zu: %snot %s", l->too_little[i],
+						 at, rows, plain);
+				}
+				free(rows);
+			}
+		}
+		free(plain);
+	}
+}
+
 static void depth(void **state)
 {
 	enum { DEEP = 5000 };
@@ -497,10 +599,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(formats),
 #ifdef USK_HAVE_YAJL
-		cmocka_unit_test(depth),
+		cmocka_unit_test(depth),   cmocka_unit_test(says_too_little),
 #endif
-		cmocka_unit_test(truth),
-		cmocka_unit_test(kinds),
+		cmocka_unit_test(truth),   cmocka_unit_test(kinds),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
