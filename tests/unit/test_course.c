@@ -294,6 +294,25 @@ static bool same_bracket(const struct usk_bracket *a, const struct usk_bracket *
 	       a->most_ns == b->most_ns && a->step == b->step;
 }
 
+/* By how much the offset rose over a span, but for what the clocks' rates explain: at least, at most, and by floors and
+ * ceilings alone at the rate in the middle. */
+static bool is_rise(const struct course *k, const struct usk_span *s, const struct usk_rise *got)
+{
+	const struct usk_course_point *p = k->p;
+	const struct usk_offsets l = look(k->c, p, k->w.n, &p[s->from], s->from, false);
+	const struct usk_offsets r = look(k->c, p, k->w.n, &p[s->to], s->to + 1, true);
+	const usk_i128 d = (usk_i128)p[s->to].x - p[s->from].x;
+	const usk_i128 least = usk_floor_div(r.lo - l.hi - d * k->c.fast_e12, USK_E12);
+	const usk_i128 most = usk_ceil_div(r.hi - l.lo - d * k->c.slow_e12, USK_E12);
+	const usk_i128 mean = d * (k->c.slow_e12 + k->c.fast_e12) / 2;
+	const usk_i128 by[] = { usk_floor_div(r.lo - l.lo - mean, USK_E12),
+				usk_floor_div(r.hi - l.hi - mean, USK_E12) };
+	return got->least_ns == (r.has[0] && l.has[1] ? least : USK_NONE) &&
+	       got->most_ns == (r.has[1] && l.has[0] ? most : USK_NONE) &&
+	       got->likely_ns[0] == (r.has[0] && l.has[0] ? by[0] : USK_NONE) &&
+	       got->likely_ns[1] == (r.has[1] && l.has[1] ? by[1] : USK_NONE);
+}
+
 static void test_brackets(void **state)
 {
 	(void)state;
@@ -310,6 +329,8 @@ static void test_brackets(void **state)
 			k.w.stamps = NULL;
 			usk_course_bracket(&k.w, &s, &b);
 			CHECK(same_bracket(&b, &want), &k);
+			const struct usk_rise rise = usk_course_rise(&k.w, k.c, &s);
+			CHECK(is_rise(&k, &s, &rise), &k);
 			k.w.stamps = k.stamps;
 			usk_course_bracket(&k.w, &s, &b);
 			CHECK(same_bracket(&b, &want), &k);
