@@ -11,6 +11,7 @@
  *
  * Behind each input stands the sum so far: with that of another build the first input that differs is found.
  */
+#include "../fence.h"
 #include "found.h"
 
 #include <dirent.h>
@@ -32,10 +33,9 @@ static int replay(const char *path)
 		perror(path);
 		exit(1);
 	}
-	/* Exactly as large as the input, so that ASan sees a read past its end. */
 	size_t size = (size_t)st.st_size;
-	uint8_t *data = malloc(size ? size : 1);
-	if (!data || fread(data, 1, size, in) != size) {
+	uint8_t *data = fence_new(NULL, size);
+	if (fread(data, 1, size, in) != size) {
 		perror(path);
 		exit(1);
 	}
@@ -43,7 +43,7 @@ static int replay(const char *path)
 	fprintf(stderr, "%s", path); /* the last name seen is the culprit */
 	LLVMFuzzerTestOneInput(data, size);
 	fprintf(stderr, "\t%016" PRIx64 "\n", fuzz_found_sum());
-	free(data);
+	fence_free(data, size);
 	return 1;
 }
 

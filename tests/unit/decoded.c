@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "decoded.h"
+#include "../fence.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -59,9 +60,7 @@ bool decode_cut(const struct packet *p, uint32_t keep, uint32_t depth, struct us
 	struct bytes b = { 0 };
 	uint32_t wire = packet_bytes(p, &b);
 	size_t n = b.n < keep ? b.n : keep;
-	uint8_t *data = malloc(n ? n : 1);
-	assert_non_null(data);
-	memcpy(data, b.data, n);
+	uint8_t *data = fence_new(b.data, n);
 	struct usk_record r = {
 		.time_ns = 77, .data = data, .captured = (uint32_t)n, .length = wire
 	};
@@ -70,7 +69,7 @@ bool decode_cut(const struct packet *p, uint32_t keep, uint32_t depth, struct us
 	bool good = usk_packet_decode(&r, p->link, (struct usk_depth){ depth, 0 }, out, counts);
 	check_glance(&r, p->link, good ? out : NULL);
 	check_behind(r, b.data, p->link, (struct usk_depth){ depth, 0 }, good ? out : NULL);
-	free(data);
+	fence_free(data, n);
 	bytes_free(&b);
 	return good;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "heard.h"
+#include "../fence.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,12 +41,10 @@ void hear_frame(const struct bytes *b, size_t cut, struct usk_record r, uint16_t
 	r.length = r.length ? r.length : (uint32_t)b->n;
 	r.data = b->data;
 	const struct usk_reading *too = usk_listen(twin, &r, link, &row, &n_too);
-	uint8_t *copy = malloc(n ? n : 1);
-	assert_non_null(copy);
-	memcpy(copy, b->data, n);
+	uint8_t *copy = fence_new(b->data, n);
 	r.data = copy;
 	got = usk_listen(listener, &r, link, &row, &n_got);
-	free(copy);
+	fence_free(copy, n);
 	assert_int_equal(n_got, n_too);
 	for (size_t i = 0; i < n_got; i++) {
 		assert_int_equal(got[i].told, too[i].told);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What is left of captures that are cut, overwritten, or none: whole records and a sentence. */
+#include "../fence.h"
 #include "opening.h"
 
 #include <setjmp.h>
@@ -17,17 +18,15 @@
  */
 static int whole_records(const struct bytes *b, size_t n, bool *damage)
 {
-	uint8_t *copy = malloc(n ? n : 1);
+	uint8_t *copy = fence_new(b->data, n);
 	struct usk_trace *t = NULL;
 	struct usk_err err = { 0 };
 	int whole = 0;
-	assert_non_null(copy);
-	memcpy(copy, b->data, n);
 	*damage = false;
 	if (usk_trace_open_memory(copy, n, "x.pcap", &t, &err)) {
 		assert_true(strlen(err.msg) > 10);
 		assert_null(t);
-		free(copy);
+		fence_free(copy, n);
 		return -1;
 	}
 	struct usk_record r[3];
@@ -53,7 +52,7 @@ static int whole_records(const struct bytes *b, size_t n, bool *damage)
 		assert_int_equal(got, 0);
 	}
 	usk_trace_close(t);
-	free(copy);
+	fence_free(copy, n);
 	return whole;
 }
 

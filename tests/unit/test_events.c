@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Tables of events and of exchanges, as CSV and as JSON lines; ticks; events joined by their ids.
  */
+#include "../fence.h"
 #include "match/match.h"
 #include "read/read.h"
 #include "tables.h"
@@ -275,9 +276,7 @@ static void test_ids(void **state)
 	memset(text, 'x', sizeof text);
 	for (size_t n = 0; n < N; n++) {
 		id[n] = usk_event_id(text, n);
-		char *copy = malloc(n ? n : 1);
-		assert_non_null(copy);
-		memcpy(copy, text, n);
+		char *copy = fence_new(text, n);
 		struct usk_event_id again = usk_event_id(copy, n);
 		assert_memory_equal(&again, &id[n], sizeof again);
 		for (size_t i = 0; i < n; i++) {
@@ -286,7 +285,7 @@ static void test_ids(void **state)
 			assert_memory_not_equal(&again, &id[n], sizeof again);
 			copy[i] ^= 1;
 		}
-		free(copy);
+		fence_free(copy, n);
 		for (size_t m = 0; m < n; m++) {
 			assert_memory_not_equal(&id[m], &id[n], sizeof again);
 		}

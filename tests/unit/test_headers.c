@@ -3,6 +3,7 @@
  * Headers that few captures have: what stands behind them is the same packet as without, wherever
  * they are cut nothing beyond is read, and what only looks like one of them is none.
  */
+#include "../fence.h"
 #include "making.h"
 #include "read/trace.h"
 
@@ -33,13 +34,11 @@ static const struct packet tcp = {
 /* Of the first so many bytes, which lie in a block of their own. */
 static bool decode(const struct bytes *b, size_t n, uint16_t link, struct usk_packet *out)
 {
-	uint8_t *copy = malloc(n + !n);
-	assert_non_null(copy);
-	memcpy(copy, b->data, n);
+	uint8_t *copy = fence_new(b->data, n);
 	struct usk_record r = { .data = copy, .captured = (uint32_t)n, .length = (uint32_t)b->n };
 	struct usk_counts counts = { 0 };
 	bool good = usk_packet_decode(&r, link, USK_DEPTH_ALL, out, &counts);
-	free(copy);
+	fence_free(copy, n);
 	return good;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Histories: intervals against all pairs one by one, readers cut at every byte, forms read back. */
+#include "../fence.h"
 #include "../part.h"
 #include "history/history.h"
 
@@ -286,14 +287,12 @@ static void test_edn(void **state)
 /* Its first so many bytes, in a block of their own; *left: what was not taken. */
 static enum usk_edn_found edn(const char *text, size_t n, bool last, size_t *left)
 {
-	char *copy = malloc(n + !n);
+	char *copy = fence_new(text, n);
 	struct usk_edn form;
-	assert_non_null(copy);
-	memcpy(copy, text, n);
 	const char *p = copy;
 	enum usk_edn_found found = usk_edn_next(&p, copy + n, last, &form);
 	*left = n - (size_t)(p - copy);
-	free(copy);
+	fence_free(copy, n);
 	return found;
 }
 

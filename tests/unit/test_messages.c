@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Message tables: columns, units, quotes, names; and rows that are damaged. */
+#include "../fence.h"
 #include "making.h"
 #include "read/read.h"
 
@@ -127,10 +128,8 @@ static void test_tables(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(tables); i++) {
 		size_t size = strlen(tables[i].text);
-		char *copy = malloc(size);
+		char *copy = fence_new(tables[i].text, size);
 		struct usk_err err = { 0 };
-		assert_non_null(copy);
-		memcpy(copy, tables[i].text, size);
 		struct usk_trace *t = open_bytes(copy, size, &err);
 		if (!t) {
 			fail_msg("%s: %s", tables[i].name, err.msg);
@@ -153,7 +152,7 @@ static void test_tables(void **state)
 			assert_int_equal(usk_trace_rewind(t, &err), USK_OK);
 		}
 		usk_trace_close(t);
-		free(copy);
+		fence_free(copy, size);
 	}
 }
 
@@ -317,11 +316,9 @@ static void test_cut_anywhere(void **state)
 					"b,a,-5,6\n";
 	(void)state;
 	for (size_t n = 0; n < sizeof text; n++) {
-		char *copy = malloc(n + !n);
+		char *copy = fence_new(text, n);
 		struct usk_err err = { 0 };
 		enum usk_status status = USK_OK;
-		assert_non_null(copy);
-		memcpy(copy, text, n);
 		struct usk_trace *t = open_bytes(copy, n, &err);
 		if (t) {
 			free(rows_of(t, 3, &status, &err));
@@ -330,7 +327,7 @@ static void test_cut_anywhere(void **state)
 		} else {
 			assert_true(strlen(err.msg) > 10 && n < strlen(HEAD));
 		}
-		free(copy);
+		fence_free(copy, n);
 	}
 }
 

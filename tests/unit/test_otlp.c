@@ -3,6 +3,7 @@
  * OTLP as protobuf: what is read of it, cut anywhere and damaged in every way, by an encoder of the
  * test's own; and that the same spans as JSON are the same answer.
  */
+#include "../fence.h"
 #include "../part.h"
 #include "otlp_making.h"
 #include "span_rows.h"
@@ -80,14 +81,10 @@ static void one_field(void **state)
 static char *rows_of(const uint8_t *d, size_t n, char **damage)
 {
 	static const size_t batches[] = { 64, 1, 3 };
-	uint8_t *copy = malloc(n ? n : 1);
+	uint8_t *copy = fence_new(d, n);
 	struct usk_trace *t = NULL;
 	struct usk_err err = { 0 };
 	char *rows = NULL;
-	assert_non_null(copy);
-	if (n) {
-		memcpy(copy, d, n);
-	}
 	*damage = NULL;
 	if (usk_trace_open_memory(copy, n, "m", &t, &err)) {
 		*damage = usk_strdup(err.msg);
@@ -104,7 +101,7 @@ static char *rows_of(const uint8_t *d, size_t n, char **damage)
 		assert_int_equal(usk_trace_rewind(t, &err), USK_OK);
 	}
 	usk_trace_close(t);
-	free(copy);
+	fence_free(copy, n);
 	return rows;
 }
 

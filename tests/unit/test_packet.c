@@ -2,6 +2,7 @@
 /*
  * From bytes to what the matcher sees: every wrapping, every cut. Keys: test_packet_key.c
  */
+#include "../fence.h"
 #include "decoded.h"
 
 #include <setjmp.h>
@@ -186,15 +187,13 @@ static void test_left_out(void **state)
 	for (size_t i = 0; i < COUNT(not_ip); i++) {
 		struct usk_counts counts = { 0 };
 		struct usk_packet out;
-		uint8_t *copy = malloc(not_ip[i].n + !not_ip[i].n);
-		assert_non_null(copy);
-		memcpy(copy, not_ip[i].data, not_ip[i].n);
+		uint8_t *copy = fence_new(not_ip[i].data, not_ip[i].n);
 		struct usk_record r = { .data = copy, .captured = not_ip[i].n, .length = 60 };
 		assert_false(usk_packet_decode(&r, not_ip[i].link, USK_DEPTH_ALL, &out, &counts));
 		/* Of a link that nobody can read it is not known whether it is IP. */
 		assert_int_equal(counts.not_ip, usk_link_is_known(not_ip[i].link));
 		assert_false(usk_packet_decode(&r, not_ip[i].link, USK_DEPTH_ALL, &out, NULL));
-		free(copy);
+		fence_free(copy, not_ip[i].n);
 	}
 }
 
@@ -259,9 +258,7 @@ static void test_links(void **state)
 		put(&b, good[i].data, good[i].n);
 		put(&b, ip.data, ip.n);
 		for (size_t n = 0; n <= b.n; n++) {
-			uint8_t *copy = malloc(n + !n);
-			assert_non_null(copy);
-			memcpy(copy, b.data, n);
+			uint8_t *copy = fence_new(b.data, n);
 			struct usk_record r = { .data = copy,
 						.captured = (uint32_t)n,
 						.length = (uint32_t)good[i].n + wire };
@@ -270,7 +267,7 @@ static void test_links(void **state)
 			if (n == b.n && (!whole || out.src.lo != V4(A) || out.ip_id != 7)) {
 				fail_msg("link %u, case %zu: not read", good[i].link, i);
 			}
-			free(copy);
+			fence_free(copy, n);
 		}
 		bytes_free(&ip);
 		bytes_free(&b);
@@ -435,12 +432,10 @@ static void test_addresses(void **state)
 
 static bool is_sound(const uint8_t *header, size_t n)
 {
-	uint8_t *data = malloc(n ? n : 1);
-	assert_non_null(data);
-	memcpy(data, header, n);
+	uint8_t *data = fence_new(header, n);
 	struct usk_record r = { .data = data, .captured = (uint32_t)n, .length = 115 };
 	bool sound = usk_packet_is_sound(&r, LINK_RAW);
-	free(data);
+	fence_free(data, n);
 	return sound;
 }
 

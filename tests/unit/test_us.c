@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Times in us as profilers write them, exact, as doubles, cut or with digits below 1 ns: the truth is where
  * the text leaves room for it, and no further than that. */
+#include "../fence.h"
 #include "../part.h"
 #include "read/read.h"
 
@@ -16,11 +17,9 @@
 static bool read_us(const char *text, struct usk_us *out)
 {
 	size_t n = strlen(text);
-	char *copy = malloc(n + 1); /* of its own size, so that a sanitizer sees who reads beyond */
-	assert_non_null(copy);
-	memcpy(copy, text, n);
+	char *copy = fence_new(text, n);
 	bool good = usk_us_read((struct usk_csv_field){ copy, n }, out);
-	free(copy);
+	fence_free(copy, n);
 	return good;
 }
 
