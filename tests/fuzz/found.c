@@ -2,6 +2,7 @@
 #include "found.h"
 #include "base/base.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static uint64_t sum;
@@ -25,6 +26,17 @@ void fuzz_found_text(const char *text)
 	fuzz_found(text != NULL);
 	if (text) {
 		fuzz_found_bytes(text, strlen(text));
+	}
+}
+
+void fuzz_found_numbers(const char *sentence)
+{
+	fuzz_found(sentence != NULL);
+	for (const char *p = sentence; p && *p; p++) {
+		/* Not those within names of files. */
+		if (*p >= '0' && *p <= '9' && (p == sentence || p[-1] == ' ')) {
+			fuzz_found(strtoull(p, NULL, 10));
+		}
 	}
 }
 

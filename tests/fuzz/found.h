@@ -18,6 +18,8 @@ void fuzz_found(uint64_t value);
 void fuzz_found_bytes(const void *data, size_t n);
 /** NULL counts, too. */
 void fuzz_found_text(const char *text);
+/** The numbers of a sentence, such as what was left out where, whatever its words; NULL counts, too. */
+void fuzz_found_numbers(const char *sentence);
 /** Of all that was found since the program began. */
 uint64_t fuzz_found_sum(void);
 

@@ -62,6 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		fuzz_found((uint64_t)x->lo_ns ^ (uint64_t)x->hi_ns << 1);
 	}
 	fuzz_found(status ? err.at : c.none);
+	fuzz_found_numbers(damage);
 	if (c.n && c.n < 1000 && c.n_names < 50) {
 		hold(&c);
 	}

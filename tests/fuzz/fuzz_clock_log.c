@@ -61,6 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (in.lost && !log.damage) {
 			abort();
 		}
+		fuzz_found_numbers(log.damage);
 		int64_t first = log.line[0].time_ns, last = log.line[log.n - 1].time_ns;
 		if (first > last) {
 			int64_t swapped = first;

@@ -246,6 +246,7 @@ static uint64_t read_all(struct usk_trace *t, size_t size, size_t batch)
 	}
 	fuzz_found(sum);
 	fuzz_found(whole ? damage != NULL : 2);
+	fuzz_found_numbers(whole ? damage : NULL);
 	return whole ? mixed(sum, damage != NULL) : 0;
 }
 
