@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_seen.c - the order that two clocks show, and strays */
+#include "../part.h"
 #include "match/match.h"
 
 #include <setjmp.h>
@@ -157,6 +158,98 @@ static void test_strays(void **state)
 	assert_int_equal(usk_seen_agreeing(s, 1, &ways), 0);
 }
 
+/* ---- the same, by all that was seen before ---------------------------------------------------- */
+
+enum { FEW = 60, SAID_TWICE = 2, SAID_OFTEN = 8 };
+
+static int falling(const void *pa, const void *pb)
+{
+	const int64_t a = *(const int64_t *)pa, b = *(const int64_t *)pb;
+	return (a < b) - (a > b);
+}
+
+/* The next of its conversation and part, if that went the other way. */
+static size_t answer_to(const struct usk_seen *s, size_t n, size_t i)
+{
+	for (size_t k = i + 1; k < n; k++) {
+		if (s[k].with == s[i].with && s[k].part == s[i].part) {
+			return s[k].back != s[i].back ? k : SIZE_MAX;
+		}
+	}
+	return SIZE_MAX;
+}
+
+/* Is a packet, with its answer, over 1 ms below what two that came before with theirs show, of other parts? */
+static bool is_below(const struct usk_seen *s, size_t n, size_t i)
+{
+	const size_t next = answer_to(s, n, i);
+	int64_t shown[FEW];
+	size_t m = 0;
+	for (size_t k = 0; k < i; k++) {
+		const size_t answer = answer_to(s, n, k);
+		if (answer < i && s[k].part != s[i].part) {
+			shown[m++] = s[k].p_ns < s[answer].p_ns ? s[k].p_ns : s[answer].p_ns;
+		}
+	}
+	qsort(shown, m, sizeof *shown, falling);
+	return next != SIZE_MAX && m >= SAID_TWICE && shown[SAID_TWICE - 1] - s[i].p_ns > MS &&
+	       shown[SAID_TWICE - 1] - s[next].p_ns > MS;
+}
+
+/* Was it sent back over 1 ms before eight that had come by then were sent there? */
+static bool is_early(const struct usk_seen *s, size_t i)
+{
+	int64_t sent[FEW];
+	size_t m = 0;
+	for (size_t k = 0; k < i; k++) {
+		if (!s[k].back && s[k].q_ns < s[i].q_ns) {
+			sent[m++] = s[k].p_ns;
+		}
+	}
+	qsort(sent, m, sizeof *sent, falling);
+	return s[i].back && m >= SAID_OFTEN && sent[SAID_OFTEN - 1] - s[i].p_ns > MS;
+}
+
+static void test_all_before(void **state)
+{
+	(void)state;
+	size_t fell = 0, contradict = 0;
+	for (uint64_t seed = case_first(4000); seed < case_end(4000); seed++) {
+		struct usk_rng r;
+		struct usk_seen s[FEW];
+		usk_rng_seed(&r, seed);
+		const size_t n = usk_rng_below(&r, FEW + 1), parts = 1 + usk_rng_below(&r, 4);
+		const uint64_t spread = 1 + usk_rng_below(&r, 30);
+		const int64_t by = (int64_t)usk_rng_below(&r, 12) * MS;
+		int64_t q = 0;
+		for (size_t i = 0; i < n; i++) {
+			q += (int64_t)usk_rng_below(&r, 3) * MS / 2;
+			s[i] = (struct usk_seen){ .p_ns = q - (i > n / 2 ? by : 0) +
+							  (int64_t)usk_rng_below(&r, spread) * MS /
+								  2,
+						  .q_ns = q,
+						  .part = (uint32_t)usk_rng_below(&r, parts),
+						  .with = (uint32_t)usk_rng_below(&r, 2),
+						  .back = usk_rng_below(&r, 2) };
+		}
+		size_t late = 0, first = SIZE_MAX, early = 0;
+		for (size_t i = 0; i < n; i++) {
+			const bool below = is_below(s, n, i);
+			first = below && !late ? i : first;
+			late += below;
+			early += is_early(s, i);
+		}
+		first = late < SAID_TWICE ? SIZE_MAX : first;
+		if (usk_seen_fall(s, n) != first ||
+		    usk_seen_contradict(s, n) != (early >= SAID_OFTEN)) {
+			fail_msg("seed %llu", (unsigned long long)seed);
+		}
+		fell += first != SIZE_MAX;
+		contradict += early >= SAID_OFTEN;
+	}
+	assert_true(fell > case_count(4000) / 20 && contradict > 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -166,6 +259,7 @@ int main(void)
 		cmocka_unit_test(test_one_way),
 		cmocka_unit_test(test_senders_known),
 		cmocka_unit_test(test_strays),
+		cmocka_unit_test(test_all_before),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
