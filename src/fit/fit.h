@@ -358,8 +358,9 @@ struct usk_needing {
 	struct usk_need need;
 	struct usk_xy *hull[2]; /* upper hulls of the points so far, both mirrored as in usk_part */
 	size_t n[2], cap[2];
-	struct usk_xy touch[2]; /* where s_lo touches the ceilings' hull, s_hi the floors' */
-	size_t near[2];		/* its vertex there, when they were last sought */
+	struct usk_xy touch[2];	    /* where s_lo touches the ceilings' hull, s_hi the floors' */
+	size_t near[2];		    /* its vertex there, when they were last sought */
+	int64_t from_x[2], to_x[2]; /* the points that s_lo, s_hi go through */
 };
 
 /** Push a point whose x is not under that of any before. O(1), but O(log h) if need changes. */

@@ -91,6 +91,8 @@ void usk_needing_push(struct usk_needing *g, bool ceiling, struct usk_xy p)
 			*(ceiling ? &need->s_hi : &need->s_lo) = ceiling ? usk_slope_neg(now) : now;
 			/* One that stands at p's moment touches sooner, maybe. */
 			*touch = same && lies_over(now, h[n], q) ? h[n] : q;
+			g->from_x[ceiling] = q.x;
+			g->to_x[ceiling] = p.x;
 		}
 	}
 	if (steepest_of(need, !ceiling, &s) && lies_over(s, p, g->touch[!ceiling])) {

@@ -147,10 +147,15 @@ struct usk_rise usk_rise_between(struct usk_slope_range c, struct usk_offsets be
 				 struct usk_offsets behind, usk_i128 d);
 struct usk_rise usk_course_rise(const struct usk_course *w, struct usk_slope_range c,
 				const struct usk_span *s);
-/** By how much the offset may have risen or fallen at one moment of a span that a slope explains; USK_NONE: unknown.
- * O(its points). */
-int64_t usk_course_at_once(const struct usk_course *w, struct usk_slope_range calm,
-			   const struct usk_span *s);
+/** Of a span that a slope explains the part in which it is known how large a step may be: by how much the offset rose in
+ * all, and by how much it may have risen or fallen at one moment. from is not under to: nowhere. O(its points). */
+struct usk_sized {
+	size_t from, to;
+	struct usk_rise size;
+	int64_t once_ns;
+};
+struct usk_sized usk_course_sized(const struct usk_course *w, struct usk_slope_range calm,
+				  const struct usk_span *s);
 /** By span that is a step by which b was set back: how long messages were under way, but for minimum delays, that may
  * have been so while it happened, of each the least that either side of it says; free() it. O(n log n), and w->outlook
  * is needed. */

@@ -232,48 +232,30 @@ bool usk_cycle_leave_out(struct usk_work *w, uint32_t i)
 	return true;
 }
 
-/* Its rates need more wander than was assumed, wherever that is; or another rate, wherever that
- * began, if there is one for each stretch. */
-static bool mend_rates(struct usk_work *w)
-{
-	uint32_t k = w->torn->clock, from = w->first[k], to = w->first[k + 1];
-	int64_t lacks = (w->torn->least_e12 - w->torn->most_e12) / 2 + 1;
-	w->crossed = from;
-	if (w->p->model.kind == USK_SEGMENTS) {
-		while (&w->run[w->run_of[from]] != w->torn) {
-			from++;
-		}
-		while (&w->run[w->run_of[to - 1]] != w->torn) {
-			to--;
-		}
-		usk_break_add(
-			w, (struct usk_break){ .clock = k,
-					       .from_ns = w->x[from],
-					       .to_ns = w->x[to - (to < w->first[k + 1] ? 0 : 1)],
-					       .bracket = UINT32_MAX });
-		return true;
-	}
-	bool can = w->p->model.kind == USK_WANDER && w->wander_e12[k] < w->p->max_skew_e12;
-	w->wander_e12[k] = can ? 2 * (w->wander_e12[k] + lacks) : w->wander_e12[k];
-	return can;
-}
-
 /* Both paths come from the reference, which may have been set between the two moments: all other
  * clocks jump against it then. Order alone says where, as bounds cross. */
 static void doubt_reference(struct usk_work *w, const struct cycle *c)
 {
-	int64_t a = c->at_ns[0], b = c->at_ns[1];
+	const int64_t a = c->at_ns[0], b = c->at_ns[1];
 	if (a == USK_NONE || b == USK_NONE || a == b) {
 		return;
 	}
-	const struct usk_break own = { .up = true,
-				       .down = true,
-				       .falls = true,
-				       .far_ns = a < b ? b - a : a - b,
-				       .bracket = UINT32_MAX };
+	const int64_t from = a < b ? a : b, to = a < b ? b : a,
+		      far = usk_saturate((usk_i128)to - from);
+	const struct usk_break own = {
+		.up = true, .down = true, .falls = true, .far_ns = far, .bracket = UINT32_MAX
+	};
+	/* If it was set back it showed up to that much more before, and less behind. */
+	const struct usk_fell_back back = { .far_ns = far,
+					    .from = usk_e12(from) - usk_e12(far),
+					    .own = { from, to },
+					    .other = USK_NO_CLOCK,
+					    .first_break = w->n_breaks };
 	usk_bound_by_order(w);
-	usk_break_everyone(w, USK_NO_CLOCK, usk_e12(a < b ? a : b), usk_e12(a < b ? b : a),
-			   a < b ? b - a : a - b, own);
+	struct usk_under_way *u = usk_under_way_begin(w);
+	usk_break_everyone(w, USK_NO_CLOCK, back.from, usk_e12(to) + usk_e12(far), far, own);
+	usk_under_way_note(w, &back, u);
+	usk_under_way_end(w, u);
 }
 
 /* One of its stretches did something, or its clocks wander by more: lacks is by how much. false:
@@ -308,6 +290,49 @@ static bool break_cycle(struct usk_work *w, const struct cycle *c, usk_i128 lack
 static void cycle_free(struct cycle *c)
 {
 	USK_FREE(c->row, c->message);
+}
+
+/* Each of two chords is a cycle that leaves its run a side of its rates, and together they leave none: it had another
+ * rate from somewhere among them on, or what either rests on is wrong. */
+static bool mend_segment(struct usk_work *w)
+{
+	struct usk_chord chord[2];
+	usk_rates_torn(w, chord);
+	const uint32_t k = w->torn->clock;
+	uint32_t first = UINT32_MAX, last = 0;
+	for (int most = 0; most < 2; most++) {
+		const struct usk_chord x = chord[most];
+		struct cycle c = { .at_ns = { USK_NONE, USK_NONE } };
+		trace(w, most ? x.to : x.from, true, &c);
+		trace(w, most ? x.from : x.to, false, &c);
+		*USK_ADD(c.row, c.n, c.cap) = (struct passed){ k, w->x[x.from], w->x[x.to], !most };
+		if (break_cycle(w, &c, 0)) {
+			doubt_reference(w, &c);
+		}
+		cycle_free(&c);
+		first = x.from < first ? x.from : first;
+		last = x.to > last ? x.to : last;
+	}
+	usk_break_add(w, (struct usk_break){ .clock = k,
+					     .from_ns = w->x[first],
+					     .to_ns = w->x[last],
+					     .bracket = UINT32_MAX });
+	return true;
+}
+
+/* Its rates need more wander than was assumed, wherever that is; or another rate, wherever that
+ * began, if there is one for each stretch. */
+static bool mend_rates(struct usk_work *w)
+{
+	const uint32_t k = w->torn->clock;
+	const int64_t lacks = (w->torn->least_e12 - w->torn->most_e12) / 2 + 1;
+	w->crossed = w->first[k];
+	if (w->p->model.kind == USK_SEGMENTS) {
+		return mend_segment(w);
+	}
+	bool can = w->p->model.kind == USK_WANDER && w->wander_e12[k] < w->p->max_skew_e12;
+	w->wander_e12[k] = can ? 2 * (w->wander_e12[k] + lacks) : w->wander_e12[k];
+	return can;
 }
 
 bool usk_cycle_doubt(struct usk_work *w)

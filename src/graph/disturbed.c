@@ -116,6 +116,9 @@ static struct usk_spans explain(const struct usk_course *w, int64_t assumed, str
 	struct usk_spans best = usk_course_spans(w, assumed);
 	out->needed_e12 = needed_outside(w, &best);
 	out->wander_e12 = assumed;
+	if (w->own_rates) { /* what one stretch needs says nothing of others */
+		best.cone = (struct usk_slope_range){ -w->skew_e12, w->skew_e12 };
+	}
 	if (w->own_rates || w->fixed) {
 		return best;
 	}
@@ -237,9 +240,11 @@ static struct usk_bracket bracket_of(const struct usk_course *w, const struct sh
 	}
 	b.least_ns = size.least_ns;
 	b.most_ns = size.most_ns;
+	/* Each was received before it was sent: a was set back, and the offset fell; or b was, if it may have risen. */
+	b.both = s->step && !s->rises && b.falls && (size.most_ns == USK_NONE || size.most_ns > 0);
 	b.slew = s->slew;
 	b.at_once_ns = s->slew ? s->at_once_ns : 0;
-	b.once_ns = s->step ? USK_NONE : usk_course_at_once(w, c, s);
+	b.once_ns = USK_NONE;
 	if (s->slewed && (s->began < s->from || s->ended > s->to)) {
 		/* It lies where it shows; but a slew may have gone on beyond, where messages of one direction do not
 		 * contradict each other. */
@@ -250,6 +255,46 @@ static struct usk_bracket bracket_of(const struct usk_course *w, const struct sh
 		b.slew_in = (struct usk_within){ in.b0_ns, in.b1_ns, in.a0_ns, in.a1_ns };
 	}
 	return b;
+}
+
+/* What a slope explains, of which nobody knows how large a step is in it. */
+static void add_unsized(const struct usk_course *w, const struct usk_span *s, size_t from,
+			size_t to, struct usk_calm *c)
+{
+	const struct usk_span part = { .from = from, .to = to, .rises = s->rises };
+	struct usk_bracket b;
+	usk_course_bracket(w, &part, &b);
+	b.both = true;
+	b.least_ns = b.most_ns = b.once_ns = USK_NONE;
+	*USK_APPEND(c->bracket, c->n_brackets) = b;
+}
+
+/* Of a bracket that a slope explains what is sized, and what lies before and behind that. */
+static void size_bend(const struct usk_course *w, struct usk_slope_range cone,
+		      const struct usk_span *s, size_t k, struct usk_calm *c)
+{
+	const struct usk_sized in = usk_course_sized(w, cone, s);
+	struct usk_bracket *b = &c->bracket[k];
+	if (in.from >= in.to) {
+		b->both = true;
+		return;
+	}
+	if (in.from > s->from || in.to < s->to) {
+		const struct usk_span part = { .from = in.from, .to = in.to, .rises = s->rises };
+		struct usk_bracket was = *b;
+		usk_course_bracket(w, &part, b);
+		b->slewed = was.slewed;
+		b->slew_in = was.slew_in;
+	}
+	b->least_ns = in.size.least_ns;
+	b->most_ns = in.size.most_ns;
+	b->once_ns = in.once_ns;
+	if (in.from > s->from) {
+		add_unsized(w, s, s->from, in.from, c);
+	}
+	if (in.to < s->to) {
+		add_unsized(w, s, in.to, s->to, c);
+	}
 }
 
 /* The least stamp of a up to each point and the most from each on, between breaks that records tell of; and these. */
@@ -499,6 +544,11 @@ void usk_calm_of(const struct usk_part *p, const struct usk_calm_model *m,
 		out->contradicted = out->contradicted || is_turned(&w, &all, &s.span[k]);
 	}
 	usk_doubts_note(&w, &s, m->doubted_below, out);
+	for (size_t k = 0; k < s.n; k++) {
+		if (!s.span[k].step) {
+			size_bend(&w, s.cone, &s.span[k], k, out);
+		}
+	}
 	if (all.in_vain) { /* what explains nothing excuses nobody */
 		out->n_known[0] = out->n_known[1] = 0;
 	}

@@ -40,18 +40,37 @@ static bool usable(struct usk_xy p)
 	return p.y < USK_TIME_MAX && p.y > -USK_TIME_MAX;
 }
 
+static void push_bounds(const struct usk_work *w, uint32_t i, bool mirrored, struct usk_needing *g)
+{
+	for (int ceiling = 0; ceiling < 2; ceiling++) {
+		bool known = ceiling ? w->hi[i] < USK_INF : w->lo[i] > -USK_INF;
+		struct usk_xy p = { 0, 0 };
+		if (known && usable(p = point_of(w, i, ceiling))) {
+			p.x = mirrored ? -p.x : p.x;
+			usk_needing_push(g, ceiling, p);
+		}
+	}
+}
+
+/* A run as what is needed of it leaves it. */
+static struct usk_run narrowed(struct usk_run r, const struct usk_need *need)
+{
+	if (need->has_lo) {
+		usk_i128 least = (usk_i128)usk_slope_e12(need->s_lo, false) - r.wander_e12;
+		r.least_e12 = least > r.least_e12 ? (int64_t)least : r.least_e12;
+	}
+	if (need->has_hi) {
+		usk_i128 most = (usk_i128)usk_slope_e12(need->s_hi, true) + r.wander_e12;
+		r.most_e12 = most < r.most_e12 ? (int64_t)most : r.most_e12;
+	}
+	return r;
+}
+
 /* false: nothing is narrower than before. */
 static bool close_stretch(struct usk_needing *g, struct usk_run *r)
 {
 	struct usk_run was = *r;
-	if (g->need.has_lo) {
-		usk_i128 least = (usk_i128)usk_slope_e12(g->need.s_lo, false) - r->wander_e12;
-		r->least_e12 = least > r->least_e12 ? (int64_t)least : r->least_e12;
-	}
-	if (g->need.has_hi) {
-		usk_i128 most = (usk_i128)usk_slope_e12(g->need.s_hi, true) + r->wander_e12;
-		r->most_e12 = most < r->most_e12 ? (int64_t)most : r->most_e12;
-	}
+	*r = narrowed(was, &g->need);
 	usk_needing_clear(g);
 	return r->least_e12 != was.least_e12 || r->most_e12 != was.most_e12;
 }
@@ -62,13 +81,7 @@ static bool rates_of_clock(struct usk_work *w, uint32_t k)
 	struct usk_needing g = { .n = { 0 } };
 	bool any = false;
 	for (uint32_t i = w->first[k]; i < w->first[k + 1]; i++) {
-		for (int ceiling = 0; ceiling < 2; ceiling++) {
-			bool known = ceiling ? w->hi[i] < USK_INF : w->lo[i] > -USK_INF;
-			struct usk_xy p = { 0, 0 };
-			if (known && usable(p = point_of(w, i, ceiling))) {
-				usk_needing_push(&g, ceiling, p);
-			}
-		}
+		push_bounds(w, i, false, &g);
 		bool last = i + 1 == w->first[k + 1];
 		if (last || !usk_cell_calm(w->cell[i]) || w->run_of[i + 1] != w->run_of[i]) {
 			any = close_stretch(&g, &w->run[w->run_of[i]]) || any;
@@ -76,6 +89,54 @@ static bool rates_of_clock(struct usk_work *w, uint32_t k)
 	}
 	usk_needing_free(&g);
 	return any;
+}
+
+/* From one event on, or back from it, to the one at which no rate is left; the last one, if some is. */
+static uint32_t push_until_torn(const struct usk_work *w, struct usk_run whole, uint32_t from,
+				uint32_t to, struct usk_needing *g)
+{
+	struct usk_run r = whole;
+	for (uint32_t i = from;; i = from < to ? i + 1 : i - 1) {
+		push_bounds(w, i, from > to, g);
+		r = narrowed(whole, &g->need);
+		if (i == to || r.least_e12 > r.most_e12) {
+			return i;
+		}
+	}
+}
+
+static uint32_t event_at(const struct usk_work *w, uint32_t k, int64_t x)
+{
+	uint32_t i;
+	USK_FIRST(i, w->first[k], w->first[k + 1], w->x[i] >= x);
+	return i;
+}
+
+void usk_rates_torn(const struct usk_work *w, struct usk_chord chord[2])
+{
+	const uint32_t k = w->torn->clock;
+	const struct usk_run whole = { .least_e12 = -w->p->max_skew_e12,
+				       .most_e12 = w->p->max_skew_e12,
+				       .wander_e12 = w->torn->wander_e12 };
+	struct usk_needing g = { .n = { 0 } };
+	uint32_t from = w->first[k], to;
+	while (&w->run[w->run_of[from]] != w->torn || !usk_cell_calm(w->cell[from])) {
+		from++;
+	}
+	for (to = from; usk_cell_calm(w->cell[to]) && w->run_of[to + 1] == w->run_of[from]; to++) {
+	}
+	to = push_until_torn(w, whole, from, to, &g);
+	usk_needing_clear(&g);
+	from = push_until_torn(w, whole, to, from, &g);
+	usk_needing_clear(&g);
+	push_until_torn(w, whole, from, to, &g);
+	for (int most = 0; most < 2; most++) {
+		const bool has = most ? g.need.has_hi : g.need.has_lo;
+		chord[most] = has ? (struct usk_chord){ event_at(w, k, g.from_x[most]),
+							event_at(w, k, g.to_x[most]) }
+				  : (struct usk_chord){ from, to };
+	}
+	usk_needing_free(&g);
 }
 
 /* ---- case split --------------------------------------------------------------------------------

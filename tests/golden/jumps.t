@@ -12,8 +12,8 @@ Causality violations (received before sent): 3,580 before correction, 0 after.
 Uncertainty over the trace: ±50.2 us to ±9.20 ms, ±66.1 us on average.
 One-way delays, median (99 %): host0 -> host1 1.00 s as recorded, 87.5 us (286 us) corrected;
   back -1.00 s as recorded, 84.1 us (294 us) corrected.
-Step of host1 or host0 (messages cannot tell which): host1 was stepped or slewed forward, or host0 stepped or slewed backward, by 994 us ± 112 us,
-  between 1700000020.992545945 s and 1700000021.035670294 s on the clock of host1.
+Step of host1 or host0 (messages cannot tell which): host1 was stepped or slewed forward, or host0 stepped or slewed backward, by 995 us ± 111 us,
+  between 1700000020.992535745 s and 1700000021.035680494 s on the clock of host1.
 Step: host1 was stepped backward by 5.000000 s ± 106 us,
   from 1700000040.994975757 s to 1700000036.013254569 s; its stamps repeat, so those after the step are called its epoch 1.
 Disturbed: host1 may have been stepped or slewed in 1 stretch, 49.4 ms in all (0.0824 % of the time);
@@ -105,8 +105,8 @@ outside of disturbed stretches, no two rates differ by more than
 Between the two times given for a step only clocks that are named for it are stepped,
 and their offsets, also to each other, move in one direction only.
 The bounds are valid while these assumptions hold.
-Step of host1 or host0 (messages cannot tell which): host1 was stepped or slewed forward, or host0 stepped or slewed backward, by 994 us ± 112 us,
-  between 2023-11-14 22:13:40.992545945 UTC and 2023-11-14 22:13:41.035670294 UTC on the clock of host1.
+Step of host1 or host0 (messages cannot tell which): host1 was stepped or slewed forward, or host0 stepped or slewed backward, by 995 us ± 111 us,
+  between 2023-11-14 22:13:40.992535745 UTC and 2023-11-14 22:13:41.035680494 UTC on the clock of host1.
 Disturbed: host1 may have been stepped or slewed in 2 stretches, 6.00 s in all (10 % of the time);
 # Messages under way while their sender was set back, in rows by receipt: apply and sync have one notion of where that was.
 $ awk 'BEGIN { print "sender,receiver,sent_ns,received_ns"; for (i = 0; i < 200; i++) { s = 7e9 - (i >= 100) * 1e9; late = i == 97 || i == 99 ? 2e6 : 0; t = i * 5e5; print t + 3e5 + late, (i % 2 ? sprintf("b,a,%.0f,%.0f", t + s, t + 3e5 + late) : sprintf("a,b,%.0f,%.0f", t, t + 2e5 + s)) } }' | sort -n | sed 's/^[0-9]* //' >under_way.csv

@@ -2,7 +2,7 @@
 /*
  * networks.c - small networks whose clocks step: does every band hold the truth?
  *
- * In    [--count N] [--seed FIRST] [--jobs N] [--verbose] [--small | --ends]
+ * In    [--count N] [--seed FIRST] [--jobs N] [--verbose] [--small | --ends] [--segments]
  * Out   a line per network whose band is false, the worst of them with its seed, widths, and
  *       "N networks, M clocks, K with a band that excludes the truth"; 1 if there is one
  *
@@ -17,6 +17,8 @@
  * then it is where it says that a clock may have been set, or slewed, and all that it assumes is true.
  *
  * --ends: one step, within the first or the last 2 s, more likely so the nearer to an end: one message or two tell of it.
+ *
+ * --segments: as the model `segments=auto` sees it, which is true of such clocks too.
  */
 #include "../part.h"
 #include "held.h"
@@ -57,7 +59,7 @@ struct tally {
 
 struct job {
 	uint64_t first, count, jobs;
-	bool verbose, small, ends;
+	bool verbose, small, ends, segments;
 };
 
 /* ---- drawing --------------------------------------------------------------------------------- */
@@ -215,13 +217,17 @@ static void network_free(struct network *w)
 
 /* ---- judging --------------------------------------------------------------------------------- */
 
-static struct usk_clocks *synchronise(const struct network *w, struct usk_err *err)
+static struct usk_clocks *synchronise(const struct network *w, const struct job *j,
+				      struct usk_err *err)
 {
 	static const char head[] = "sender,receiver,sent_ns,received_ns\n";
 	size_t room = sizeof head + 80 * w->n, size = sizeof head - 1;
 	char *text = usk_alloc(room, 1);
 	struct usk_trace *trace = NULL;
 	struct usk_clocks *answer = NULL;
+	const struct usk_sync_options segments = {
+		.model = "segments=auto", .max_outliers = -1, .from_ns = USK_NONE, .to_ns = USK_NONE
+	};
 	memcpy(text, head, sizeof head);
 	for (size_t i = 0; i < w->n; i++) {
 		const struct sim_message *m = &w->m[i];
@@ -230,7 +236,7 @@ static struct usk_clocks *synchronise(const struct network *w, struct usk_err *e
 					 (long long)m->received_ns);
 	}
 	if (!usk_trace_open_memory(text, size, NULL, &trace, err)) {
-		usk_sync(&trace, 1, NULL, &answer, err);
+		usk_sync(&trace, 1, j->segments ? &segments : NULL, &answer, err);
 	}
 	usk_trace_close(trace);
 	free(text);
@@ -341,7 +347,7 @@ static bool tells_all(const struct network *w, const struct usk_clocks *a)
 static void judge(struct tally *t, const struct job *j, const struct network *w)
 {
 	struct usk_err err = { 0 };
-	struct usk_clocks *a = synchronise(w, &err);
+	struct usk_clocks *a = synchronise(w, j, &err);
 	t->networks++;
 	if (!a) {
 		printf("network %llu: no answer: %s\n", (unsigned long long)w->seed, err.msg);
@@ -471,6 +477,8 @@ static bool read_arguments(int argc, char **argv, struct job *j)
 			j->small = true;
 		} else if (!strcmp(argv[i], "--ends")) {
 			j->ends = true;
+		} else if (!strcmp(argv[i], "--segments")) {
+			j->segments = true;
 		} else if (number && i + 1 < argc) {
 			*number = strtoull(argv[++i], NULL, 10);
 		} else {
@@ -489,7 +497,7 @@ int main(int argc, char **argv)
 	struct job j = { .first = 1, .count = 2000, .jobs = 1 };
 	if (!read_arguments(argc, argv, &j)) {
 		fprintf(stderr, "usage: networks [--count N] [--seed FIRST] [--jobs N] "
-				"[--verbose] [--small | --ends]\n");
+				"[--verbose] [--small | --ends] [--segments]\n");
 		return 2;
 	}
 	struct tally t = share(&j);

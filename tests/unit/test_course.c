@@ -831,11 +831,17 @@ static bool within_limit(const struct course *k, struct usk_offsets v, size_t en
 	return known && !(v.has[0] && v.has[1] && v.lo > v.hi);
 }
 
-/* The most that the offset may have risen or fallen by between two neighbours, twice. */
-static void test_at_once(void **state)
+static bool both_known(const struct usk_offsets *v)
+{
+	return v->has[0] && v->has[1];
+}
+
+/* From where both sides are known of what is before, to where they are of what is behind; the most that the offset may
+ * have risen or fallen by between two neighbours there, twice; and by how much it rose there in all. */
+static void test_sized(void **state)
 {
 	(void)state;
-	size_t known = 0;
+	size_t known = 0, parts = 0;
 	for (uint64_t seed = case_first(6000); seed < case_end(6000); seed++) {
 		struct course k;
 		begin(&k, seed);
@@ -847,28 +853,53 @@ static void test_at_once(void **state)
 				look(k.c, k.p, k.w.n, &k.p[x->from], x->from, false);
 			const struct usk_offsets behind =
 				look(k.c, k.p, k.w.n, &k.p[x->to], x->to + 1, true);
-			usk_i128 most = 0;
-			struct usk_offsets l, r;
-			bool good = within_limit(&k, before, x->from, x->to, &l) &&
-				    within_limit(&k, behind, x->to, x->from, &r);
-			for (size_t at = x->from; at < x->to; at++) {
+			size_t from = x->to + 1, to = x->from;
+			struct usk_offsets l, r, first = { .has = { false } }, last = first;
+			bool good = true;
+			for (size_t at = x->from; at <= x->to; at++) {
 				good = within_limit(&k, before, x->from, at, &l) && good;
-				good = within_limit(&k, behind, x->to, at + 1, &r) && good;
-				good = good && l.has[0] && l.has[1] && r.has[0] && r.has[1];
+				good = within_limit(&k, behind, x->to, at, &r) && good;
+				if (from > at && both_known(&l)) {
+					from = at;
+					first = l;
+				}
+				if (both_known(&r)) {
+					to = at;
+					last = r;
+				}
+			}
+			good = good && from < to;
+			usk_i128 most = 0;
+			for (size_t at = from; good && at < to; at++) {
+				within_limit(&k, before, x->from, at, &l);
+				within_limit(&k, behind, x->to, at + 1, &r);
 				const usk_i128 d = (usk_i128)k.p[at + 1].x - k.p[at].x;
 				const usk_i128 up = r.hi - l.lo, down = l.hi - r.lo;
 				const usk_i128 here = (up > down ? up : down) + d * k.w.skew_e12;
 				most = here > most ? here : most;
 			}
-			const int64_t want =
-				good ? (int64_t)usk_ceil_div(2 * most, USK_E12) : USK_NONE;
-			CHECK(usk_course_at_once(&k.w, k.c, x) == want, &k);
+			const struct usk_sized got = usk_course_sized(&k.w, k.c, x);
+			CHECK((got.from < got.to) == good, &k);
+			if (good) {
+				const usk_i128 d = (usk_i128)k.p[to].x - k.p[from].x;
+				const usk_i128 least = last.lo - first.hi - d * k.c.fast_e12,
+					       rise = last.hi - first.lo - d * k.c.slow_e12;
+				CHECK(got.from == from && got.to == to, &k);
+				CHECK(got.once_ns == (int64_t)usk_ceil_div(2 * most, USK_E12), &k);
+				CHECK(got.size.least_ns == (int64_t)usk_floor_div(least, USK_E12),
+				      &k);
+				CHECK(got.size.most_ns == (int64_t)usk_ceil_div(rise, USK_E12), &k);
+			} else {
+				CHECK(got.once_ns == USK_NONE && got.size.least_ns == USK_NONE, &k);
+			}
 			known += good;
+			parts += good && (from > x->from || to < x->to);
 		}
 		free(s.span);
 		end(&k);
 	}
 	assert_true(known > case_count(6000) / 100);
+	assert_true(parts > case_count(6000) / 100);
 }
 
 /* ---- brackets of all pairs ------------------------------------------------------------------ */
@@ -916,7 +947,7 @@ int main(void)
 		cmocka_unit_test(test_points),	 cmocka_unit_test(test_stamps),
 		cmocka_unit_test(test_brackets), cmocka_unit_test(test_doubt),
 		cmocka_unit_test(test_doubts),	 cmocka_unit_test(test_steps),
-		cmocka_unit_test(test_flights),	 cmocka_unit_test(test_at_once),
+		cmocka_unit_test(test_flights),	 cmocka_unit_test(test_sized),
 		cmocka_unit_test(test_near),
 	};
 	return cmocka_run_group_tests_name("course", tests, NULL, NULL);
