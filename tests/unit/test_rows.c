@@ -57,17 +57,19 @@ static void write_rows(struct table *x, uint64_t seed)
 	x->by = (int)(seed % 2);
 	x->by_size = seed % 16 < 2;
 	const int64_t step = 1 + (int64_t)usk_rng_below(&r, 800), all = ROWS * step * US;
+	const int64_t unit =
+		seed % 4 ? 20 * US : MS / 2; /* so that much is as much as something else */
 	const int64_t once = (int64_t)usk_rng_below(&r, (uint64_t)all);
 	for (size_t k = 0; k < CLOCKS; k++) {
 		at[k] = usk_rng_below(&r, 3) ? (int64_t)usk_rng_below(&r, (uint64_t)all) : once;
-		by[k] = (int64_t)usk_rng_below(&r, (uint64_t)all);
+		by[k] = (int64_t)usk_rng_below(&r, (uint64_t)all) / unit * unit;
 		until[k] = usk_rng_below(&r, 3) ? INT64_MAX
 						: at[k] + (int64_t)usk_rng_below(&r, (uint64_t)all);
 		at[k] = usk_rng_below(&r, 3) ? at[k] : INT64_MAX;
 	}
 	for (size_t i = 0; i < ROWS; i++) {
-		t += (int64_t)usk_rng_below(&r, 2 * (uint64_t)(step * US));
-		const int64_t u = t + 20 * US + (int64_t)usk_rng_below(&r, 4000) * US;
+		t += (int64_t)usk_rng_below(&r, 2 * (uint64_t)(step * US)) / unit * unit;
+		const int64_t u = t + unit + (int64_t)usk_rng_below(&r, 4000) * US / unit * unit;
 		const uint32_t from = (uint32_t)usk_rng_below(&r, x->clocks);
 		const uint32_t to = (from + 1 + (uint32_t)usk_rng_below(&r, x->clocks - 1)) %
 				    (uint32_t)x->clocks;
