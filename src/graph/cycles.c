@@ -65,22 +65,24 @@ struct step {
 };
 
 /* Over cells with slack, of which those between two events have no more in all than any of them: from which event on that
- * side an event's bound comes so, and what it is then. *best: its bound, mirrored if upper; no event gives more.
- * O(cells with slack). */
+ * side an event's bound comes so, and what it is then. *best: its bound, mirrored if upper; no event gives more. As spend()
+ * has it in sweep.c: what stamps that were shown twice fall by counts in the last cell, unless the bound comes from where
+ * stamps are in order with its event's. O(cells with slack). */
 static uint32_t spent(const struct usk_work *w, uint32_t i, bool upper, bool left, usk_i128 *best)
 {
+	const struct usk_in_order *o = &w->in_order;
 	const usk_i128 *bound = upper ? w->hi : w->lo, want = *best;
 	const bool rises = upper == left;
 	const uint32_t first = w->first[w->owner[i]], last = w->first[w->owner[i] + 1] - 1;
-	struct usk_slack twice = { .twice_ns = 0 };
-	usk_i128 all = 0, own = 0, rise;
+	const uint32_t near = rises || !o->rise ? USK_NO_EVENT : left ? o->before[i] : o->behind[i];
+	usk_i128 all = 0, own = 0, twice = 0, beyond = -USK_INF, rise;
 	uint32_t found = i;
 	*best = -USK_INF;
 	for (uint32_t e = i; found == i && (left ? e > first : e < last);) {
 		const uint32_t cell = left ? e - 1 : e;
+		const usk_i128 d = (usk_i128)w->x[cell + 1] - w->x[cell];
 		if (!w->cell[cell].slack ||
-		    !(rises ? usk_cell_most_going : usk_cell_least_going)(
-			    w, cell, (usk_i128)w->x[cell + 1] - w->x[cell], &rise)) {
+		    !(rises ? usk_cell_most_going : usk_cell_least_going)(w, cell, d, &rise)) {
 			break;
 		}
 		const struct usk_slack s = usk_slack_of(w, cell);
@@ -88,15 +90,17 @@ static uint32_t spent(const struct usk_work *w, uint32_t i, bool upper, bool lef
 		const usk_i128 began = usk_slack_began(&s, rises);
 		if (e == i) {
 			own = left ? began : ended;
-			twice = s;
+			twice = rises ? 0 : usk_e12(usk_slack_twice(&s, (uint64_t)d));
 		}
 		all += rises ? -rise : rise;
 		e = left ? e - 1 : e + 1;
+		if (e ==
+		    near) { /* from there on less what was counted between, at the least rate of all */
+			beyond = (left ? o->rise[i] - o->rise[e] : o->rise[e] - o->rise[i]) - all;
+		}
 		const usk_i128 t = upper ? -bound[e] : bound[e];
-		const uint64_t apart = left ? (uint64_t)w->x[i] - (uint64_t)w->x[e]
-					    : (uint64_t)w->x[e] - (uint64_t)w->x[i];
-		const usk_i128 falls = rises ? 0 : usk_e12(usk_slack_twice(&twice, apart));
-		const usk_i128 v = t + all + (left ? ended - own : own - began) - falls;
+		const usk_i128 by = beyond > -twice ? beyond : -twice;
+		const usk_i128 v = t + all + (left ? ended - own : own - began) + by;
 		if (t > -USK_INF && v > *best) {
 			*best = v;
 			found = v >= want ? e : i;

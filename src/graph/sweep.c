@@ -104,8 +104,10 @@ static inline void visit_forth(struct usk_side *b, uint32_t k)
 	done(b, k, BEFORE | PEER);
 	if (what & BEFORE && before != USK_NO_EVENT) {
 		usk_i128 by = b->upper ? -usk_swept_most(s, before) : usk_swept_least(s, before);
-		pass(b, before, k, by, TELL_PEER | TELL_BEHIND);
-		if (s->node[before].slack) {
+		/* What came from one side may go on to the other, over stamps that were shown twice. */
+		const bool slack = s->node[before].slack;
+		pass(b, before, k, by, slack ? TELL_ALL : TELL_PEER | TELL_BEHIND);
+		if (slack) {
 			spend(b, before, k, true);
 		}
 	}
@@ -122,8 +124,9 @@ static inline void visit_back(struct usk_side *b, uint32_t k)
 	done(b, k, BEHIND | PEER);
 	if (what & BEHIND && behind != USK_NO_EVENT) {
 		usk_i128 by = b->upper ? usk_swept_least(s, k) : -usk_swept_most(s, k);
-		pass(b, behind, k, by, TELL_PEER | TELL_BEFORE);
-		if (s->node[k].slack) {
+		const bool slack = s->node[k].slack;
+		pass(b, behind, k, by, slack ? TELL_ALL : TELL_PEER | TELL_BEFORE);
+		if (slack) {
 			spend(b, behind, k, false);
 		}
 	}

@@ -9,8 +9,6 @@ Out   cases in which a band excludes the truth, though the answer tells of all s
 Why   a bend may lie anywhere in its bracket and shows stamps twice, and messages in flight say less by it: each event in it has to allow
       for that, and most of them are in no message that shows the bend
 Not   steps that no rate explains (networks.c, tables.py); rows in the order of time, which tell that a clock was set back
-
-NEEDSWORK: of seeds 1 to 1200 bands are false at 193, 563, 660 and 920, of the third clock, within 0.3 ms of where it, or the reference, was set back.
 """
 import random
 import sys
