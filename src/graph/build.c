@@ -267,9 +267,8 @@ static void count_over(int32_t *begins, uint32_t i, uint32_t end)
 static void break_cells(struct usk_work *w, const struct usk_break *b, struct around *around)
 {
 	uint32_t k = b->clock, i, end;
-	/* Rates that are constant for a while have no tails, and a clock that was set back no slew.
-	 */
-	bool back = b->bracket != UINT32_MAX && w->seen[b->bracket].at.both;
+	/* Rates that are constant for a while have no tails, and a clock that was set and set back no slew. */
+	bool back = b->bracket != UINT32_MAX && w->seen[b->bracket].at.returned;
 	const bool tails = w->p->model.kind == USK_WANDER && !back && !b->in_part;
 	const int64_t margin = tails ? USK_MARGIN_NS : 0;
 	usk_i128 from = (usk_i128)b->from_ns - margin, to = (usk_i128)b->to_ns + margin;

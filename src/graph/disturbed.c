@@ -359,7 +359,8 @@ static void swallow(struct usk_bracket *all, const struct usk_bracket *b)
 	const bool known = most[0] != USK_NONE && most[1] != USK_NONE;
 	all->slew = all->slew || b->slew;
 	swallow_place(all, b);
-	all->both = all->both || b->both || b->rises != all->rises;
+	all->returned = all->returned || b->returned || b->rises != all->rises;
+	all->both = all->both || b->both || all->returned;
 	all->b0_ns = b->b0_ns < all->b0_ns ? b->b0_ns : all->b0_ns;
 	all->b1_ns = b->b1_ns > all->b1_ns ? b->b1_ns : all->b1_ns;
 	all->a0_ns = b->a0_ns < all->a0_ns ? b->a0_ns : all->a0_ns;

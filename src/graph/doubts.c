@@ -213,6 +213,7 @@ static bool doubt_at_end(const struct among *m, const struct breaks *breaks, boo
 				   .step = true,
 				   .doubted = true,
 				   .both = true,
+				   .returned = true,
 				   .least_ns = set_back ? 0 : USK_NONE,
 				   .most_ns = set_back ? USK_NONE : 0 };
 	return !happened(w, last ? x : y, last ? y : x);
@@ -268,7 +269,7 @@ static bool doubt_of(const struct among *m, const struct breaks *all, const stru
 					 .rises = before != s->ceiling };
 		usk_course_bracket(w, &span, b);
 		b->doubted = true;
-		b->both = both;
+		b->both = b->returned = both;
 		/* It was set by as much as that contradicts, give or take delays. */
 		const usk_i128 far =
 			s->excess_ns + most_delays(left_open(m, span.from, false),

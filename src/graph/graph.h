@@ -164,7 +164,8 @@ struct usk_bracket {
 	bool rises;		   /* the offset rose, or fell */
 	bool step;		   /* by more than the skew limit allows: not a slew */
 	bool doubted;		   /* outliers say so: they are wrong, or the clock was set */
-	bool both;		   /* there and back again */
+	bool both;		   /* or it did the other one */
+	bool returned;		   /* it was set there and back, if it was a step at all */
 	bool open;		   /* at an end, and by more than the time to what it contradicts */
 	bool falls;		   /* what a shows, in the order of b's stamps */
 	bool slew;		   /* several steps, which may have been one slew */
