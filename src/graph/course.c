@@ -261,6 +261,10 @@ struct usk_slope_range usk_course_cone(const struct usk_course *w, int64_t wande
 	const usk_i128 skew = w->skew_e12, twice = 2 * (usk_i128)wander;
 	usk_i128 slow = need->has_lo ? usk_slope_e12(need->s_lo, false) - twice : -skew;
 	usk_i128 fast = need->has_hi ? usk_slope_e12(need->s_hi, true) + twice : skew;
+	if (slow > fast) { /* no wander that is assumed explains it: nothing is known of rates */
+		slow = -skew;
+		fast = skew;
+	}
 	return (struct usk_slope_range){ (int64_t)usk_clamp(slow, -skew, skew),
 					 (int64_t)usk_clamp(fast, -skew, skew) };
 }

@@ -240,8 +240,9 @@ static struct usk_bracket bracket_of(const struct usk_course *w, const struct sh
 	}
 	b.least_ns = size.least_ns;
 	b.most_ns = size.most_ns;
-	/* Each was received before it was sent: a was set back, and the offset fell; or b was, if it may have risen. */
-	b.both = s->step && !s->rises && b.falls && (size.most_ns == USK_NONE || size.most_ns > 0);
+	/* Each was received before it was sent: a was set back, and the offset fell; or b was, if it may have risen, as far as
+	 * that is known. */
+	b.both = s->step && !s->rises && b.falls && size.most_ns != USK_NONE && size.most_ns > 0;
 	b.slew = s->slew;
 	b.at_once_ns = s->slew ? s->at_once_ns : 0;
 	b.once_ns = USK_NONE;

@@ -119,11 +119,15 @@ void usk_rates_torn(const struct usk_work *w, struct usk_chord chord[2])
 				       .most_e12 = w->p->max_skew_e12,
 				       .wander_e12 = w->torn->wander_e12 };
 	struct usk_needing g = { .n = { 0 } };
+	const uint32_t last = w->first[k + 1] - 1;
 	uint32_t from = w->first[k], to;
-	while (&w->run[w->run_of[from]] != w->torn || !usk_cell_calm(w->cell[from])) {
+	while (from < last &&
+	       (&w->run[w->run_of[from]] != w->torn || !usk_cell_calm(w->cell[from]))) {
 		from++;
 	}
-	for (to = from; usk_cell_calm(w->cell[to]) && w->run_of[to + 1] == w->run_of[from]; to++) {
+	for (to = from;
+	     to < last && usk_cell_calm(w->cell[to]) && w->run_of[to + 1] == w->run_of[from];
+	     to++) {
 	}
 	to = push_until_torn(w, whole, from, to, &g);
 	usk_needing_clear(&g);

@@ -17,7 +17,7 @@ c1,60673000,1748000,-63633890,3339000,0
 # A clock that was set to and fro, by as much as its messages last: they bound it by as much more.
 $ printf '%s\n' sender,receiver,sent_ns,received_ns a,b,978000,979000 b,a,369000,370000 a,b,685000,-214000 a,b,217000,918000 b,a,697000,698000 b,a,-247000,654000 b,a,-343000,558000 >both.csv
 $ unskew sync both.csv | grep '^b \|^Note'
-b      bounded    0.4 ms ± 15.9 ms            -              4         3
+b      bounded    0.37 ms ± 2.71 ms           -              4         3
 # One that no message bounds which was not sent and received between others while a clock may have been set.
 $ printf '%s\n' sender,receiver,sent_ns,received_ns r,a,559000,560000 b,a,328000,329000 a,b,943000,43000 a,b,557000,-343000 a,r,9000,709000 b,a,567000,568000 >neither.csv
 $ unskew sync neither.csv | grep '^b \|^Note: b'
