@@ -240,7 +240,7 @@ bool usk_cycle_leave_out(struct usk_work *w, uint32_t i)
  * clocks jump against it then. Order alone says where, as bounds cross. */
 static void doubt_reference(struct usk_work *w, const struct cycle *c)
 {
-	const int64_t a = c->at_ns[0], b = c->at_ns[1];
+	int64_t a = c->at_ns[0], b = c->at_ns[1];
 	if (a == USK_NONE || b == USK_NONE || a == b) {
 		return;
 	}
@@ -249,17 +249,10 @@ static void doubt_reference(struct usk_work *w, const struct cycle *c)
 	const struct usk_break own = {
 		.up = true, .down = true, .falls = true, .far_ns = far, .bracket = UINT32_MAX
 	};
-	/* If it was set back it showed up to that much more before, and less behind. */
-	const struct usk_fell_back back = { .far_ns = far,
-					    .from = usk_e12(from) - usk_e12(far),
-					    .own = { from, to },
-					    .other = USK_NO_CLOCK,
-					    .first_break = w->n_breaks };
 	usk_bound_by_order(w);
-	struct usk_under_way *u = usk_under_way_begin(w);
-	usk_break_everyone(w, USK_NO_CLOCK, back.from, usk_e12(to) + usk_e12(far), far, own);
-	usk_under_way_note(w, &back, u);
-	usk_under_way_end(w, u);
+	/* If it was set back it showed up to that much more before, and less behind. */
+	usk_break_everyone(w, USK_NO_CLOCK, usk_e12(from) - usk_e12(far),
+			   usk_e12(to) + usk_e12(far), far, own);
 }
 
 /* One of its stretches did something, or its clocks wander by more: lacks is by how much. false:
