@@ -27,4 +27,12 @@ uint64_t case_first(uint64_t usual);
 /** One more than the last. */
 uint64_t case_end(uint64_t usual);
 
+/** In tests of cmocka: a case names its seed where it fails. */
+#define CHECK(cond, c)                                                                             \
+	do {                                                                                       \
+		if (!(cond)) {                                                                     \
+			fail_msg("case of seed %llu: %s", (unsigned long long)(c)->seed, #cond);   \
+		}                                                                                  \
+	} while (0)
+
 #endif

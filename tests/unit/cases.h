@@ -32,11 +32,4 @@ int64_t fit_case_time(const struct fit_case *c, struct usk_rng *r);
 /* Valgrind computes long doubles as doubles: no oracle then. */
 bool no_long_double(void);
 
-#define CHECK(cond, c)                                                                             \
-	do {                                                                                       \
-		if (!(cond)) {                                                                     \
-			fail_msg("case of seed %llu: %s", (unsigned long long)(c)->seed, #cond);   \
-		}                                                                                  \
-	} while (0)
-
 #endif

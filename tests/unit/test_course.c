@@ -29,13 +29,6 @@ struct course {
 	struct usk_stamps *stamps;
 };
 
-#define CHECK(cond, x)                                                                             \
-	do {                                                                                       \
-		if (!(cond)) {                                                                     \
-			fail_msg("seed %llu: %s", (unsigned long long)(x)->seed, #cond);           \
-		}                                                                                  \
-	} while (0)
-
 static int64_t among(struct usk_rng *r, int64_t from, int64_t to)
 {
 	return from + (int64_t)usk_rng_below(r, (uint64_t)(to - from) + 1);

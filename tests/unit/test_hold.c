@@ -28,7 +28,7 @@ struct drawing {
 	struct usk_drawing d;
 };
 
-#define CHECK(cond, x, i)                                                                          \
+#define CHECK_KNOT(cond, x, i)                                                                     \
 	do {                                                                                       \
 		if (!(cond)) {                                                                     \
 			fail_msg("seed %llu, knot %zu: %s", (unsigned long long)(x)->seed,         \
@@ -160,12 +160,12 @@ static void test_both(void **state)
 			struct usk_knot *k = &d->knot[i];
 			const bool beyond = k->local_ns < d->corner[0].x ||
 					    k->local_ns > d->corner[d->n_corners - 1].x;
-			CHECK(holds(d, i, 0) && holds(d, i, 1), &x, i);
+			CHECK_KNOT(holds(d, i, 0) && holds(d, i, 1), &x, i);
 			k->lo_ns++;
-			CHECK(beyond || !holds(d, i, 0), &x, i);
+			CHECK_KNOT(beyond || !holds(d, i, 0), &x, i);
 			k->lo_ns--;
 			k->hi_ns--;
-			CHECK(beyond || !holds(d, i, 1), &x, i);
+			CHECK_KNOT(beyond || !holds(d, i, 1), &x, i);
 			k->hi_ns++;
 		}
 	}
@@ -193,8 +193,8 @@ static void test_rises(void **state)
 				}
 			}
 			t = t > gates ? t : gates;
-			CHECK(k->local_ns == was->local_ns && k->local_ns + k->offset_ns == t, &x,
-			      i);
+			CHECK_KNOT(k->local_ns == was->local_ns && k->local_ns + k->offset_ns == t,
+				   &x, i);
 			gates = x.is_gate[i] ? t : gates;
 		}
 	}
@@ -245,7 +245,7 @@ static void test_outwards(void **state)
 				while (!straight && *y != USK_NONE && is_peak(&x.d, &want, side)) {
 					*y += side ? 1 : -1;
 				}
-				CHECK(bound(&x.knot[i], side) == *y, &x, i);
+				CHECK_KNOT(bound(&x.knot[i], side) == *y, &x, i);
 			}
 		}
 	}

@@ -34,13 +34,6 @@ struct table {
 	bool by_size; /* and they are sorted by that */
 };
 
-#define CHECK(cond, x)                                                                             \
-	do {                                                                                       \
-		if (!(cond)) {                                                                     \
-			fail_msg("seed %llu: %s", (unsigned long long)(x)->seed, #cond);           \
-		}                                                                                  \
-	} while (0)
-
 static int by_time(const void *pa, const void *pb)
 {
 	const struct written *a = pa, *b = pb;
