@@ -220,6 +220,15 @@ static void trace(const struct usk_work *w, uint32_t i, bool upper, struct cycle
 	USK_FREE(path, circle, been);
 }
 
+/* The paths of one event's upper bound and of another one's lower. */
+static struct cycle cycle_of(const struct usk_work *w, uint32_t upper, uint32_t lower)
+{
+	struct cycle c = { .at_ns = { USK_NONE, USK_NONE } };
+	trace(w, upper, true, &c);
+	trace(w, lower, false, &c);
+	return c;
+}
+
 bool usk_cycle_leave_out(struct usk_work *w, uint32_t i)
 {
 	uint32_t p = w->peer[i];
@@ -255,8 +264,8 @@ static void doubt_reference(struct usk_work *w, const struct cycle *c)
 			   usk_e12(to) + usk_e12(far), far, own);
 }
 
-/* One of its stretches did something, or its clocks wander by more: lacks is by how much. false:
- * it has no stretch. */
+/* One of its stretches did something, or its clocks wander by more: lacks is by how much. Or it
+ * was the reference. false: it has no stretch. */
 static bool break_cycle(struct usk_work *w, const struct cycle *c, usk_i128 lacks)
 {
 	size_t before = w->n_breaks;
@@ -281,7 +290,11 @@ static bool break_cycle(struct usk_work *w, const struct cycle *c, usk_i128 lack
 		}
 	}
 	free(was);
-	return w->n_breaks > before;
+	const bool any = w->n_breaks > before;
+	if (any) {
+		doubt_reference(w, c);
+	}
+	return any;
 }
 
 static void cycle_free(struct cycle *c)
@@ -299,13 +312,9 @@ static bool mend_segment(struct usk_work *w)
 	uint32_t first = UINT32_MAX, last = 0;
 	for (int most = 0; most < 2; most++) {
 		const struct usk_chord x = chord[most];
-		struct cycle c = { .at_ns = { USK_NONE, USK_NONE } };
-		trace(w, most ? x.to : x.from, true, &c);
-		trace(w, most ? x.from : x.to, false, &c);
+		struct cycle c = cycle_of(w, most ? x.to : x.from, most ? x.from : x.to);
 		*USK_ADD(c.row, c.n, c.cap) = (struct passed){ k, w->x[x.from], w->x[x.to], !most };
-		if (break_cycle(w, &c, 0)) {
-			doubt_reference(w, &c);
-		}
+		break_cycle(w, &c, 0);
 		cycle_free(&c);
 		first = x.from < first ? x.from : first;
 		last = x.to > last ? x.to : last;
@@ -342,13 +351,8 @@ bool usk_cycle_doubt(struct usk_work *w)
 		if (!x->doubts || lo <= -USK_INF || hi >= USK_INF || lacks <= 0) {
 			continue;
 		}
-		struct cycle c = { .at_ns = { USK_NONE, USK_NONE } };
-		trace(w, x->received, true, &c);
-		trace(w, x->sent, false, &c);
+		struct cycle c = cycle_of(w, x->received, x->sent);
 		any = break_cycle(w, &c, lacks);
-		if (any) {
-			doubt_reference(w, &c);
-		}
 		cycle_free(&c);
 	}
 	return any;
@@ -362,11 +366,9 @@ bool usk_cycle_repair(struct usk_work *w)
 		return mend_rates(w);
 	}
 	w->suspect[w->owner[w->crossed]] = true;
-	struct cycle c = { .at_ns = { USK_NONE, USK_NONE } };
 	usk_i128 lacks = w->lo[w->crossed] - w->hi[w->crossed];
 	size_t out = w->n_left_out;
-	trace(w, w->crossed, true, &c);
-	trace(w, w->crossed, false, &c);
+	struct cycle c = cycle_of(w, w->crossed, w->crossed);
 	for (size_t i = 0; i < c.n_messages; i++) {
 		uint32_t m = c.message[i];
 		/* Who states a tie may be wrong; messages are not doubted for it. */
@@ -384,9 +386,6 @@ bool usk_cycle_repair(struct usk_work *w)
 	bool left = w->n_left_out > out;
 	for (size_t i = 0; i < c.n_messages && repairs && !broke; i++) {
 		left = usk_cycle_leave_out(w, c.message[i]) || left;
-	}
-	if (broke) {
-		doubt_reference(w, &c);
 	}
 	cycle_free(&c);
 	return broke || left;

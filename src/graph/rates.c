@@ -95,21 +95,13 @@ static bool rates_of_clock(struct usk_work *w, uint32_t k)
 static uint32_t push_until_torn(const struct usk_work *w, struct usk_run whole, uint32_t from,
 				uint32_t to, struct usk_needing *g)
 {
-	struct usk_run r = whole;
 	for (uint32_t i = from;; i = from < to ? i + 1 : i - 1) {
 		push_bounds(w, i, from > to, g);
-		r = narrowed(whole, &g->need);
+		const struct usk_run r = narrowed(whole, &g->need);
 		if (i == to || r.least_e12 > r.most_e12) {
 			return i;
 		}
 	}
-}
-
-static uint32_t event_at(const struct usk_work *w, uint32_t k, int64_t x)
-{
-	uint32_t i;
-	USK_FIRST(i, w->first[k], w->first[k + 1], w->x[i] >= x);
-	return i;
 }
 
 void usk_rates_torn(const struct usk_work *w, struct usk_chord chord[2])
@@ -136,8 +128,10 @@ void usk_rates_torn(const struct usk_work *w, struct usk_chord chord[2])
 	push_until_torn(w, whole, from, to, &g);
 	for (int most = 0; most < 2; most++) {
 		const bool has = most ? g.need.has_hi : g.need.has_lo;
-		chord[most] = has ? (struct usk_chord){ event_at(w, k, g.from_x[most]),
-							event_at(w, k, g.to_x[most]) }
+		chord[most] = has ? (struct usk_chord){ usk_event_behind(
+								w, k, (usk_i128)g.from_x[most] - 1),
+							usk_event_behind(
+								w, k, (usk_i128)g.to_x[most] - 1) }
 				  : (struct usk_chord){ from, to };
 	}
 	usk_needing_free(&g);
