@@ -307,17 +307,22 @@ static void cycle_free(struct cycle *c)
 static bool mend_segment(struct usk_work *w)
 {
 	struct usk_chord chord[2];
+	struct cycle c[2];
 	usk_rates_torn(w, chord);
 	const uint32_t k = w->torn->clock;
 	uint32_t first = UINT32_MAX, last = 0;
 	for (int most = 0; most < 2; most++) {
 		const struct usk_chord x = chord[most];
-		struct cycle c = cycle_of(w, most ? x.to : x.from, most ? x.from : x.to);
-		*USK_ADD(c.row, c.n, c.cap) = (struct passed){ k, w->x[x.from], w->x[x.to], !most };
-		break_cycle(w, &c, 0);
-		cycle_free(&c);
+		c[most] = cycle_of(w, most ? x.to : x.from, most ? x.from : x.to);
+		*USK_ADD(c[most].row, c[most].n, c[most].cap) =
+			(struct passed){ k, w->x[x.from], w->x[x.to], !most };
 		first = x.from < first ? x.from : first;
 		last = x.to > last ? x.to : last;
+	}
+	/* Both are traced by then: what is asked of the reference leaves bounds by order alone. */
+	for (int most = 0; most < 2; most++) {
+		break_cycle(w, &c[most], 0);
+		cycle_free(&c[most]);
 	}
 	usk_break_add(w, (struct usk_break){ .clock = k,
 					     .from_ns = w->x[first],
