@@ -187,8 +187,7 @@ char *usk_flow_apart(const struct parties *p, const struct fitted *fitted, uint3
 	/* Where most is left over. */
 	for (size_t i = 0; i < p->n_pairs; i++) {
 		const struct pair_source *s = &p->pair[i];
-		if ((s->a == clock || s->b == clock) && usk_pair_walks(s) && fitted[i].part.n[0] &&
-		    fitted[i].part.n[1]) {
+		if ((s->a == clock || s->b == clock) && usk_pair_walks(s)) {
 			int64_t need = needed(&fitted[i].part, p->max_skew_e12);
 			if (need > usual && need > together) {
 				together = need;

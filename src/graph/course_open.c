@@ -95,7 +95,7 @@ void usk_course_outlook_free(struct usk_outlook *x)
 static bool take(struct says *known, struct says x, usk_i128 more)
 {
 	const struct says all = together(*known, x);
-	const bool good = all.lo == -USK_INF || all.hi == USK_INF || all.lo <= all.hi + more;
+	const bool good = all.lo <= all.hi + more;
 	*known = good ? all : *known;
 	return good;
 }
@@ -176,7 +176,7 @@ size_t usk_course_nearest(const struct usk_course *w, const struct usk_outlook *
 	const struct says at = at_origin(p, c, behind);
 	const struct says *node = x->node[behind];
 	size_t k = x->leaves + leaf_of(x, from, behind);
-	bool found = false;
+	bool found;
 	do {
 		while (!(k & 1)) {
 			k /= 2;
