@@ -54,7 +54,7 @@ SLIPS = [
 
 # Lines that no answer hangs on: memory, words, tables of names, what the compiler is told.
 DULL = re.compile(r"^\s*(/?\*|#|//|free\(|assert|.*(usk_fail|usk_note|usk_format|printf|usk_alloc|usk_grow|"
-                  r"usk_room|sizeof|progress|_free\(|memset|enum |for \(size_t \w+ = 0, ))")
+                  r"usk_room|sizeof|progress|_free\(|usk_\w+_stop\(|memset|enum |for \(size_t \w+ = 0, ))")
 
 # Of these, nor any on that they go on.
 WORDS = re.compile(r"^(?!\s*(/?\*|#|//)).*(usk_fail|usk_note|usk_format|printf|progress)\(")
