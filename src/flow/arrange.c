@@ -101,11 +101,24 @@ static void take_order(struct files *f, const struct usk_seen *m, size_t n)
 	free(x);
 }
 
+/* Does one of its files show by itself that the clock was set back? */
+static bool any_falls(const struct usk_survey *s)
+{
+	for (size_t i = 0; i < s->n_parts; i++) {
+		if (s->part[i].epochs.n) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /* What of the other clock's files the order of its stamps tells: that of one file, and of all if it is
- * no suspect itself. */
+ * no suspect itself, nor has logs that fall and that are not in order yet. */
 static bool is_trusted(const struct arranging *x, const struct met *m, bool whole)
 {
-	return !whole || !x->of[m->other >> 16].suspect;
+	const struct party *y = &x->p->party[m->other >> 16];
+	const bool falls = y->order && !usk_event_order_counts(y) && any_falls(&y->survey);
+	return !whole || !(x->of[m->other >> 16].suspect || falls);
 }
 
 /* All that others tell of the order. */
@@ -269,17 +282,6 @@ static bool arrange(const struct files *f)
 }
 
 /* ---- all of it ------------------------------------------------------------------------------ */
-
-/* Does one of its files show by itself that the clock was set back? */
-static bool any_falls(const struct usk_survey *s)
-{
-	for (size_t i = 0; i < s->n_parts; i++) {
-		if (s->part[i].epochs.n) {
-			return true;
-		}
-	}
-	return false;
-}
 
 /* Do packets of the file that fell come behind all of the one that it fell below, here too, but for those
  * that overtook others? */

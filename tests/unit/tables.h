@@ -19,9 +19,9 @@ extern const struct usk_sync_options defaults;
 
 void row(struct bytes *b, const char *from, const char *to, int64_t sent, int64_t received);
 
-/* Up to four traces in memory. */
+/* Up to eight traces in memory. */
 struct traces {
-	struct usk_trace *t[4];
+	struct usk_trace *t[8];
 	size_t n;
 };
 void add(struct traces *t, const struct bytes *b, const char *name);
