@@ -20,6 +20,11 @@
 #define END    (START + 15 * SECOND)
 #define AT_END (END - 50 * MS)
 
+static int64_t below(struct usk_rng *r, int64_t n)
+{
+	return (int64_t)usk_rng_below(r, (uint64_t)n);
+}
+
 /*
  * Rows that cannot be true: received long before they were sent. All are found, listed with the
  * stamps as they stand in the table, whatever messages take at least, and left out; the band of the others holds the
@@ -223,13 +228,65 @@ static void test_around_step(void **state)
 	}
 }
 
+/*
+ * Messages around loops, each of which leaves a clock no sooner than the one before is there at the earliest, and the
+ * first of which leaves after the last has come: between two of them no clock can have been set. Where they are left
+ * out they are listed as they stand in the table, whatever messages take at least.
+ */
+static void test_loops(void **state)
+{
+	(void)state;
+	static const char *const name[] = { "a", "b", "c" };
+	enum { LEAST = 10000, LOOPS = 3, USUAL = 24 };
+	uint64_t several = 0;
+	for (uint64_t seed = case_first(USUAL); seed < case_end(USUAL); seed++) {
+		struct bytes b = { 0 };
+		struct usk_rng r;
+		struct usk_sync_options o = defaults;
+		struct usk_msg all[3 * LOOPS];
+		size_t n = 0, found = 0;
+		usk_rng_seed(&r, seed);
+		o.min_delay = "10us";
+		o.reference = name[0];
+		put_text(&b, HEAD);
+		for (uint64_t i = 0; i <= seed % LOOPS; i++) {
+			const int64_t sent = START + (int64_t)i * 1000 * SECOND;
+			const int64_t at_b = sent + below(&r, MS / 5);
+			const int64_t at_c = sent + below(&r, MS / 5);
+			const int64_t came = sent - 1 - below(&r, MS / 5);
+			all[n++] = (struct usk_msg){ sent, at_b, 0, 1, 0 };
+			all[n++] = (struct usk_msg){ at_b - LEAST, at_c, 1, 2, 0 };
+			all[n++] = (struct usk_msg){ at_c, came, 2, 0, 0 };
+		}
+		for (size_t i = 0; i < n; i++) {
+			const struct usk_msg *m = &all[i];
+			row(&b, name[m->from], name[m->to], m->sent_ns, m->received_ns);
+		}
+		struct usk_clocks *c = sync_table(&b, &o);
+		for (size_t i = 0; i < c->n_pairs; i++) {
+			const struct usk_pair *p = &c->pair[i];
+			several += p->n_outliers > 1;
+			for (size_t k = 0; k < p->n_outliers * n; k++) {
+				found += !usk_msg_order(&p->outlier[k / n].msg, &all[k % n]);
+			}
+		}
+		if (found != c->counts.outliers) {
+			fail_msg("case of seed %llu: of %llu outliers %zu stand in the table",
+				 (unsigned long long)seed, (unsigned long long)c->counts.outliers,
+				 found);
+		}
+		usk_clocks_free(c);
+		bytes_free(&b);
+	}
+	assert_true(several > case_count(USUAL) / 4 || cases_are_few());
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_outliers),
-		cmocka_unit_test(test_too_many_outliers),
-		cmocka_unit_test(test_step),
-		cmocka_unit_test(test_around_step),
+		cmocka_unit_test(test_outliers), cmocka_unit_test(test_too_many_outliers),
+		cmocka_unit_test(test_step),	 cmocka_unit_test(test_around_step),
+		cmocka_unit_test(test_loops),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
