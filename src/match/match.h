@@ -487,6 +487,7 @@ struct usk_walk_options {
 	struct usk_depth depth;
 	const struct usk_msg *exclude; /* outliers of an earlier round, sorted by usk_msg_order() */
 	size_t n_exclude;
+	uint64_t most; /* packets of a capture that are remembered; 0: 256 MB of them */
 	void (*progress)(void *ctx, uint64_t bytes);
 	void *progress_ctx;
 };
@@ -494,7 +495,7 @@ struct usk_walk_options {
 /**
  * Read both captures again and hand every message to sink, whose start() and keep() are not called.
  * counts: matched, unmatched, ambiguous, expired, direction_unknown are added to.
- * Memory: what lies within the window of 2 s + 4 x spread, and the streams alive in it.
+ * Memory: what lies within the window of 2 s + 4 x spread, `most` at most, and the streams alive in it.
  */
 enum usk_status usk_walk(const struct usk_walker of[2], const struct usk_coarse *coarse,
 			 const struct usk_walk_options *opt, const struct usk_sink *sink,

@@ -22,8 +22,8 @@
 
 enum { RUN = 256, RENDEZVOUS = 64 };
 
-/* Packets that a side remembers at most: 256 MB of them. */
-#define MAX_WINDOW ((uint64_t)1 << 22)
+/* Packets that a side remembers at most. */
+#define USUAL_MOST ((uint64_t)1 << 22)
 
 static uint32_t stream_of(struct walk *w, int me, const struct usk_packet *p)
 {
@@ -137,7 +137,7 @@ static void take(struct walk *w, int me, const struct usk_fed *f)
 			       : p->key;
 	__builtin_prefetch(&mine->bucket[(size_t)key & mine->mask], 1);
 	uint32_t which = stream_of(w, me, p);
-	if (mine->head - mine->tail > MAX_WINDOW) {
+	if (mine->head - mine->tail > w->most) {
 		/* Denser, or spread wider, than memory should follow: the oldest has waited enough.
 		 */
 		mine->tail++;
@@ -477,6 +477,7 @@ enum usk_status usk_walk(const struct usk_walker of[2], const struct usk_coarse 
 	w->ip_id_kept = coarse->ip_id_kept;
 	w->chooses = of[0].survey->passing.several || of[1].survey->passing.several;
 	w->lag_ns = usk_saturate((usk_i128)coarse->spread_ns * 2 + 1000000);
+	w->most = opt->most ? opt->most : USUAL_MOST;
 	for (int me = 0; me < 2; me++) {
 		const struct usk_survey *mine = of[me].survey;
 		w->doubled[me] = mine->passing.again > mine->passing.once;

@@ -96,6 +96,7 @@ struct walk {
 	bool guess[2];	 /* own addresses that were found need exchanges that agree */
 	bool doubled[2]; /* this capture has most packets twice and more */
 	int64_t lag_ns;	 /* a send is surely read when its receive is this old */
+	uint64_t most;	 /* packets that a side remembers */
 	/* Out */
 	const struct usk_sink *sink;
 	struct handful out, handed;

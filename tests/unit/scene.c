@@ -237,6 +237,7 @@ void scene_run(struct scene *s)
 	assert_true(coarse.joins > 0);
 	struct usk_walk_options o = {
 		.depth = depth,
+		.most = s->most,
 	};
 	struct usk_walker of[2];
 	for (uint32_t i = 0; i < 2; i++) {

@@ -40,6 +40,7 @@ struct scene {
 	struct eye eye[2];
 	int64_t offset_ns; /* what q's clock is ahead */
 	uint32_t snap;	   /* 0 = 262144 */
+	uint64_t most;	   /* packets that are remembered; 0: as many as usual */
 	bool no_ids;	   /* IP-ID is 0 in every packet */
 	bool no_ticks;	   /* no TCP time stamps */
 	bool v6;

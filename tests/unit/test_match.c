@@ -392,6 +392,38 @@ static void test_chatter(void **state)
 	}
 }
 
+/* ---- memory ------------------------------------------------------------------------- */
+
+/* More packets than are remembered, in less time than messages take: those that are, and no others, become messages.
+ * An expired one is not looked at again where a later one has its place. */
+static void test_dense(void **state)
+{
+	(void)state;
+	enum { DENSE = 9000, REMEMBERED = 1000, UNDER_WAY = 200 };
+	for (int f = 0; f < SCENE_FLAVOURS; f++) {
+		struct scene s = scene_flavoured(f);
+		const size_t pings = s.n_want;
+		s.most = REMEMBERED;
+		for (int i = 0; i < DENSE; i++) {
+			const int from = i & 1;
+			const int64_t t = START + 2 * SECOND + i * 200;
+			const int64_t came = t + UNDER_WAY * 200;
+			struct packet p = scene_udp(&s, from, usk_mix((uint64_t)i));
+			scene_see(&s, from, t, &p);
+			scene_see(&s, !from, came, &p);
+			if (i < DENSE - REMEMBERED / 2 + UNDER_WAY) {
+				scene_allow(&s, from, t, came);
+			} else {
+				scene_expect(&s, from, t, came);
+			}
+		}
+		scene_check(&s, scene_flavour(f, "dense"));
+		assert_int_equal(s.counts.ambiguous, 0);
+		assert_true(s.n_got <= pings + REMEMBERED);
+		scene_free(&s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -409,6 +441,7 @@ int main(void)
 		cmocka_unit_test(test_nat_datagrams),
 		cmocka_unit_test(test_same_addresses),
 		cmocka_unit_test(test_chatter),
+		cmocka_unit_test(test_dense),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
