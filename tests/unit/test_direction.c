@@ -341,6 +341,31 @@ static void test_forwarded_address(void **state)
 	scene_free(&s);
 }
 
+/* A router that is recorded on the far side: both say that they sent what p sends to those behind it. Hops tell who had
+ * it first, and nobody's broadcast is it. */
+static void test_recorded_behind(void **state)
+{
+	(void)state;
+	for (int f = 0; f < 4; f++) {
+		struct scene s = { .no_ids = f & 1, .v6 = f & 2 };
+		s.eye[0].link = LINK_SLL;
+		s.eye[1].link = LINK_SLL2;
+		for (int i = 0; i < 100; i++) {
+			const int64_t t = START + i * 5 * MS;
+			struct packet p = scene_udp(&s, 0, (uint64_t)i);
+			p.dst = HOST_R;
+			p.ttl = 64;
+			see_cooked(&s, 0, t, &p, 4);
+			p.ttl = 63;
+			see_cooked(&s, 1, t + 150000, &p, 4);
+			scene_expect(&s, 0, t, t + 150000);
+		}
+		scene_check(&s, "recorded behind");
+		assert_int_equal(s.n_broadcasts, 0);
+		scene_free(&s);
+	}
+}
+
 /* Both receive what a third party sends to everybody: two sightings, and no message. */
 static void test_third_party(void **state)
 {
@@ -411,6 +436,7 @@ int main(void)
 		cmocka_unit_test(test_hops_vary),
 		cmocka_unit_test(test_forwarded),
 		cmocka_unit_test(test_forwarded_address),
+		cmocka_unit_test(test_recorded_behind),
 		cmocka_unit_test(test_third_party),
 		cmocka_unit_test(test_third_party_received),
 	};
