@@ -247,28 +247,58 @@ bool usk_cycle_leave_out(struct usk_work *w, uint32_t i)
 
 /* Both paths come from the reference, which may have been set between the two moments: all other
  * clocks jump against it then. Order alone says where, as bounds cross. */
-static void doubt_reference(struct usk_work *w, const struct cycle *c)
+static void doubt_reference(struct usk_work *w, const struct cycle *c, int64_t lacks_ns)
 {
-	int64_t a = c->at_ns[0], b = c->at_ns[1];
+	const int64_t a = c->at_ns[0], b = c->at_ns[1];
 	if (a == USK_NONE || b == USK_NONE || a == b) {
 		return;
 	}
 	const int64_t from = a < b ? a : b, to = a < b ? b : a,
-		      far = usk_saturate((usk_i128)to - from);
+		      most = usk_set_back_most(w, w->reference, from, to, lacks_ns);
+	const bool known = most != USK_NONE;
+	const int64_t far = known ? most : usk_saturate((usk_i128)to - from);
 	const struct usk_break own = {
 		.up = true, .down = true, .falls = true, .far_ns = far, .bracket = UINT32_MAX
 	};
-	usk_bound_by_order(w);
 	/* If it was set back it showed up to that much more before, and less behind. */
-	usk_break_everyone(w, USK_NO_CLOCK, usk_e12(from) - usk_e12(far),
-			   usk_e12(to) + usk_e12(far), far, own);
+	const struct usk_fell_back back = { .far_ns = far,
+					    .from = usk_e12(from) - usk_e12(far),
+					    .own = { from, to },
+					    .other = USK_NO_CLOCK,
+					    .first_break = w->n_breaks };
+	/* Where nothing tells how much it was messages would say nothing for as long as the cycle lasts. */
+	struct usk_under_way *u = known ? usk_under_way_begin(w) : NULL;
+	usk_break_everyone(w, USK_NO_CLOCK, back.from, usk_e12(to) + usk_e12(far), far, own);
+	if (u) {
+		usk_under_way_note(w, &back, u);
+	}
+	usk_under_way_end(w, u);
+}
+
+/* If T rose in it by more than it may its clock was set back, and showed as much twice; if by less it was set forward, or
+ * back by more than the stretch is long. */
+static struct usk_break stretch_of(const struct usk_work *w, const struct passed *s,
+				   int64_t lacks_ns)
+{
+	const int64_t most = usk_set_back_most(w, s->clock, s->from_ns, s->to_ns, lacks_ns);
+	const bool back = most != USK_NONE && (s->most || most >= (usk_i128)s->to_ns - s->from_ns);
+	return (struct usk_break){ .clock = s->clock,
+				   .from_ns = s->from_ns,
+				   .to_ns = s->to_ns,
+				   .up = s->most,
+				   .down = !s->most,
+				   .falls = true,
+				   .vague = back,
+				   .fold_ns = back ? most : 0,
+				   .bracket = UINT32_MAX };
 }
 
 /* One of its stretches did something, or its clocks wander by more: lacks is by how much. Or it
  * was the reference. false: it has no stretch. */
 static bool break_cycle(struct usk_work *w, const struct cycle *c, usk_i128 lacks)
 {
-	size_t before = w->n_breaks;
+	const int64_t lacks_ns = lacks > 0 ? usk_saturate(lacks / USK_E12) : 0;
+	bool any = false;
 	usk_i128 more = c->calm_ns > 0 && lacks > 0 ? lacks / c->calm_ns + 1 : 0;
 	size_t clocks = w->c->n_clocks * sizeof *w->wander_e12;
 	int64_t *was = memcpy(usk_alloc(1, clocks), w->wander_e12, clocks);
@@ -277,22 +307,19 @@ static bool break_cycle(struct usk_work *w, const struct cycle *c, usk_i128 lack
 		if (s->from_ns == s->to_ns) { /* a stamp has one time, whatever happened */
 			continue;
 		}
-		usk_break_add(w, (struct usk_break){ .clock = s->clock,
-						     .from_ns = s->from_ns,
-						     .to_ns = s->to_ns,
-						     .up = s->most,
-						     .down = !s->most,
-						     .falls = true,
-						     .bracket = UINT32_MAX });
+		if (!any) {
+			usk_bound_by_order(w);
+		}
+		any = true;
+		usk_break_add(w, stretch_of(w, s, lacks_ns));
 		usk_i128 need = was[s->clock] + more, limit = w->p->max_skew_e12;
 		if (w->p->model.kind == USK_WANDER && more && need < limit) {
 			w->wander_e12[s->clock] = (int64_t)(2 * need < limit ? 2 * need : limit);
 		}
 	}
 	free(was);
-	const bool any = w->n_breaks > before;
 	if (any) {
-		doubt_reference(w, c);
+		doubt_reference(w, c, lacks_ns);
 	}
 	return any;
 }

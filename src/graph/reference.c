@@ -99,8 +99,20 @@ static void break_by_bracket(struct usk_work *w, uint32_t number, struct usk_und
 	b.far_ns = in_part ? part : usk_bracket_set_back(&s->at, s->b == w->reference);
 	usk_break_everyone(w, other, s->from, s->to, far, b);
 	if (usk_seen_sets_back(w, s)) {
+		const struct usk_when when[] = { { s->at.a0_ns, s->at.a1_ns },
+						 { s->at.b0_ns, s->at.b1_ns } };
+		const struct usk_fell_back back = {
+			.far_ns = far,
+			.from = s->from,
+			.own = when[!a],
+			.other = other,
+			.others = when[a],
+			/* What is doubted its pair says by what is known on either side. */
+			.flight_ns = s->at.doubted ? -1 : s->at.flight_ns,
+			.first_break = first_break,
+		};
 		*u = *u ? *u : usk_under_way_begin(w);
-		usk_under_way_note(w, s, far, first_break, *u);
+		usk_under_way_note(w, &back, *u);
 	}
 	if (s->at.slewed && !in_part && !s->at.doubted) {
 		usk_i128 from, to;

@@ -100,9 +100,28 @@ static bool solve_bounds(struct usk_work *w)
 	return all_straight(w) || usk_solve_bounds(w, true);
 }
 
+/* What repairs change, as it was before them. */
+struct before {
+	size_t n_breaks, n_weak;
+	int64_t *wander_e12, *weak_ns;
+};
+
+static struct before before_repairs(const struct usk_work *w)
+{
+	struct before b = { w->n_breaks, w->n_weak, usk_alloc(w->n_clocks + 1, sizeof(int64_t)),
+			    usk_alloc(w->n_weak + 1, sizeof(int64_t)) };
+	for (uint32_t i = 0; i < w->n_clocks; i++) {
+		b.wander_e12[i] = w->wander_e12[i];
+	}
+	for (size_t i = 0; i < w->n_weak; i++) {
+		b.weak_ns[i] = w->weak[i].by_ns;
+	}
+	return b;
+}
+
 /* What was done before a wrong statement was found may have been for its sake: all of that is taken
  * back but the statements left out, if any was from `from` on. */
-static void begin_again(struct usk_work *w, size_t from, size_t breaks, const int64_t *wander)
+static void begin_again(struct usk_work *w, size_t from, const struct before *b)
 {
 	bool stated = false;
 	size_t n = 0;
@@ -122,10 +141,21 @@ static void begin_again(struct usk_work *w, size_t from, size_t breaks, const in
 		}
 	}
 	w->n_left_out = n;
-	w->n_breaks = breaks;
+	w->n_breaks = b->n_breaks;
 	for (uint32_t i = 0; i < w->n_clocks; i++) {
-		w->wander_e12[i] = wander[i];
+		w->wander_e12[i] = b->wander_e12[i];
 	}
+	for (size_t i = 0; i < w->n_weak; i++) {
+		struct usk_weak *x = &w->weak[i];
+		if (i < b->n_weak) {
+			x->by_ns = b->weak_ns[i];
+		} else {
+			w->weak_of[x->sent] = w->weak_of[x->received] = 0;
+			w->peer[x->sent] = x->received;
+			w->peer[x->received] = x->sent;
+		}
+	}
+	w->n_weak = b->n_weak;
 }
 
 /* Those that are suspected, else all: of what contradicts itself one clock is tied to others. */
@@ -142,12 +172,8 @@ static void give_up_suspects(struct usk_work *w)
 
 static void bound(struct usk_work *w)
 {
-	size_t breaks = w->n_breaks;
+	struct before b = before_repairs(w);
 	w->suspect = usk_alloc(w->c->n_clocks, sizeof *w->suspect);
-	int64_t *wander = usk_alloc(w->n_clocks, sizeof *wander);
-	for (uint32_t i = 0; i < w->n_clocks; i++) {
-		wander[i] = w->wander_e12[i];
-	}
 	usk_bounds_reset(w);
 	for (bool crosses; (crosses = !solve_bounds(w)) || usk_cycle_doubt(w);) {
 		size_t before = w->n_left_out;
@@ -162,12 +188,11 @@ static void bound(struct usk_work *w)
 			}
 		}
 		leave_out_statements(w, before);
-		begin_again(w, before, breaks, wander);
+		begin_again(w, before, &b);
 		usk_build_cells(w);
 		usk_bounds_reset(w);
 	}
-	free(w->suspect);
-	free(wander);
+	USK_FREE(w->suspect, b.wander_e12, b.weak_ns);
 }
 
 /* Rounded outwards to whole ns. */

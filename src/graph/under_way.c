@@ -12,19 +12,21 @@
 
 #include <stdlib.h>
 
-/* In stamps of a clock, when the reference was set back. */
-struct when {
-	usk_i128 from, to;
-};
-
 /* longest: by clock, that it received of the reference was under way, and that it sent there. arrived: by event, the last
  * of all that its clock had sent until then. by_ns: by event that was sent, so much less its message may have taken by
  * the reference's clock; 0: it has not. */
 struct usk_under_way {
-	struct when *when; /* by clock */
+	struct usk_when *when; /* by clock */
 	usk_i128 *longest[2], *arrived;
 	int64_t *by_ns;
 };
+
+/* The other end of a message, of which bounds may rest on a part already. */
+static uint32_t other_end(const struct usk_work *w, uint32_t i)
+{
+	const struct usk_weak *x = usk_weak_of(w, i);
+	return x ? (w->sent[i] ? x->received : x->sent) : w->peer[i];
+}
 
 static bool is_of_reference(const struct usk_work *w, uint32_t i)
 {
@@ -41,7 +43,7 @@ struct usk_under_way *usk_under_way_begin(const struct usk_work *w)
 		u->longest[k] = usk_alloc(w->n_clocks + 1, sizeof *u->longest[k]);
 	}
 	for (uint32_t i = 0; i < w->n; i++) {
-		const uint32_t p = w->sent[i] ? w->peer[i] : USK_NO_EVENT;
+		const uint32_t p = w->sent[i] ? other_end(w, i) : USK_NO_EVENT;
 		const bool counts =
 			p != USK_NO_EVENT && !is_of_reference(w, p) && w->hi[p] < USK_INF;
 		const usk_i128 before = i > w->first[w->owner[i]] ? u->arrived[i - 1] : -USK_INF;
@@ -50,16 +52,18 @@ struct usk_under_way *usk_under_way_begin(const struct usk_work *w)
 	return u;
 }
 
-/* Where each clock may have been then: as breaks say, and the bracket that showed it. */
-static void find_when(const struct usk_work *w, const struct usk_seen *s, size_t first_break,
+/* Where each clock may have been then. */
+static void find_when(const struct usk_work *w, const struct usk_fell_back *s,
 		      const struct usk_under_way *u)
 {
-	for (size_t i = first_break; i < w->n_breaks; i++) {
+	for (size_t i = s->first_break; i < w->n_breaks; i++) {
 		const struct usk_break *b = &w->brk[i];
-		u->when[b->clock] = (struct when){ b->from_ns, b->to_ns };
+		u->when[b->clock] = (struct usk_when){ b->from_ns, b->to_ns };
 	}
-	u->when[s->a] = (struct when){ s->at.a0_ns, s->at.a1_ns };
-	u->when[s->b] = (struct when){ s->at.b0_ns, s->at.b1_ns };
+	u->when[w->reference] = s->own;
+	if (s->other != USK_NO_CLOCK) {
+		u->when[s->other] = s->others;
+	}
 }
 
 /* For how long messages of the reference at stamps that may be of that time were under way at most, by stamps of the
@@ -73,7 +77,7 @@ static usk_i128 find_longest(const struct usk_work *w, usk_i128 from, usk_i128 t
 	}
 	uint32_t i = usk_event_behind(w, w->reference, from - 1);
 	for (; i < w->first[w->reference + 1] && w->x[i] <= to; i++) {
-		const uint32_t p = w->peer[i];
+		const uint32_t p = other_end(w, i);
 		if (p == USK_NO_EVENT) {
 			continue;
 		}
@@ -94,8 +98,8 @@ static usk_i128 find_longest(const struct usk_work *w, usk_i128 from, usk_i128 t
 static bool may_straddle(const struct usk_work *w, uint32_t i, usk_i128 from, usk_i128 to,
 			 const struct usk_under_way *u)
 {
-	const uint32_t p = w->peer[i], k = w->owner[p];
-	const struct when *x = &u->when[k];
+	const uint32_t p = other_end(w, i), k = w->owner[p];
+	const struct usk_when *x = &u->when[k];
 	const usk_i128 most = u->longest[!w->sent[i]][k], at = w->x[p];
 	return w->sent[i] ? w->x[i] <= to && at >= x->from && (most < 0 || at <= x->to + most)
 			  : w->x[i] >= from && at <= x->to && (most < 0 || at >= x->from - most);
@@ -103,32 +107,31 @@ static bool may_straddle(const struct usk_work *w, uint32_t i, usk_i128 from, us
 
 static void note(const struct usk_work *w, uint32_t i, int64_t far_ns, struct usk_under_way *u)
 {
-	const uint32_t sent = w->sent[i] ? i : w->peer[i];
+	const uint32_t sent = w->sent[i] ? i : other_end(w, i);
 	u->by_ns[sent] = usk_saturate((usk_i128)u->by_ns[sent] + far_ns);
 }
 
-void usk_under_way_note(const struct usk_work *w, const struct usk_seen *s, int64_t far_ns,
-			size_t first_break, struct usk_under_way *u)
+void usk_under_way_note(const struct usk_work *w, const struct usk_fell_back *s,
+			struct usk_under_way *u)
 {
-	find_when(w, s, first_break, u);
+	const int64_t far_ns = s->far_ns;
+	find_when(w, s, u);
 	/* The reference showed up to that much more before it was set back, and less behind. */
-	const struct when own = u->when[w->reference];
-	const usk_i128 from = own.from - far_ns, to = own.to + far_ns;
+	const usk_i128 from = s->own.from - far_ns, to = s->own.to + far_ns;
 	const usk_i128 longest = find_longest(w, from, to, u);
-	if (!s->at.doubted) { /* then its own pair says so by what is known on either side */
-		const uint32_t other = s->a == w->reference ? s->b : s->a;
-		u->longest[0][other] = u->longest[1][other] = s->at.flight_ns;
+	if (s->other != USK_NO_CLOCK && s->flight_ns >= 0) {
+		u->longest[0][s->other] = u->longest[1][s->other] = s->flight_ns;
 	}
 	uint32_t i = usk_event_behind(w, w->reference, from - longest - 1);
 	for (; i < w->first[w->reference + 1] && w->x[i] <= to + longest; i++) {
-		if (w->peer[i] != USK_NO_EVENT && may_straddle(w, i, from, to, u)) {
+		if (other_end(w, i) != USK_NO_EVENT && may_straddle(w, i, from, to, u)) {
 			note(w, i, far_ns, u);
 		}
 	}
 	for (uint32_t k = 0; k < w->n_clocks; k++) {
 		for (i = usk_event_behind(w, k, u->when[k].to);
 		     k != w->reference && i-- > w->first[k] && u->arrived[i] >= s->from;) {
-			const uint32_t p = w->sent[i] ? w->peer[i] : USK_NO_EVENT;
+			const uint32_t p = w->sent[i] ? other_end(w, i) : USK_NO_EVENT;
 			if (p != USK_NO_EVENT && !is_of_reference(w, p) &&
 			    w->x[p] >= u->when[w->owner[p]].from) {
 				note(w, i, far_ns, u);
@@ -150,14 +153,17 @@ static void wish_only(struct usk_work *w, uint32_t sent, uint32_t received)
 void usk_under_way_end(struct usk_work *w, struct usk_under_way *u)
 {
 	for (uint32_t i = 0; u && i < w->n; i++) {
+		struct usk_weak *x = usk_weak_of(w, i);
 		const uint32_t p = w->peer[i];
-		if (!u->by_ns[i]) {
-			continue;
+		if (u->by_ns[i] && x) {
+			x->by_ns = usk_saturate((usk_i128)x->by_ns + u->by_ns[i]);
+		} else if (u->by_ns[i]) {
+			w->weak_of =
+				w->weak_of ? w->weak_of : usk_alloc(w->n + 1, sizeof *w->weak_of);
+			*USK_APPEND(w->weak, w->n_weak) = (struct usk_weak){ i, p, u->by_ns[i] };
+			w->weak_of[i] = w->weak_of[p] = (uint32_t)w->n_weak;
+			wish_only(w, i, p);
 		}
-		w->weak_of = w->weak_of ? w->weak_of : usk_alloc(w->n + 1, sizeof *w->weak_of);
-		*USK_APPEND(w->weak, w->n_weak) = (struct usk_weak){ i, p, u->by_ns[i] };
-		w->weak_of[i] = w->weak_of[p] = (uint32_t)w->n_weak;
-		wish_only(w, i, p);
 	}
 	if (u) {
 		USK_FREE(u->when, u->longest[0], u->longest[1], u->arrived, u->by_ns, u);

@@ -516,10 +516,25 @@ void usk_break_by_reference(struct usk_work *w);
 struct usk_under_way;
 
 struct usk_under_way *usk_under_way_begin(const struct usk_work *w);
-/** Notes which messages were under way while the reference was set back by up to far_ns, as a bracket of it says; breaks
- * of other clocks by that begin with first_break. O(clocks + what may have been under way). */
-void usk_under_way_note(const struct usk_work *w, const struct usk_seen *s, int64_t far_ns,
-			size_t first_break, struct usk_under_way *u);
+/* In stamps of a clock. */
+struct usk_when {
+	usk_i128 from, to;
+};
+
+/* The reference may have been set back, by up to far_ns. */
+struct usk_fell_back {
+	int64_t far_ns;
+	usk_i128 from;	     /* not before this, by the reference, e12 */
+	struct usk_when own; /* of the reference */
+	uint32_t other;	     /* who showed it; USK_NO_CLOCK: a cycle */
+	struct usk_when others;
+	int64_t flight_ns; /* messages of these two were under way no longer; less than 0: who knows */
+	size_t first_break; /* breaks of other clocks by it begin with this */
+};
+
+/** Notes which messages were under way meanwhile. O(clocks + what may have been under way). */
+void usk_under_way_note(const struct usk_work *w, const struct usk_fell_back *s,
+			struct usk_under_way *u);
 /** Bounds rest on as much of them as is certain: w->weak. Frees it; NULL is none. */
 void usk_under_way_end(struct usk_work *w, struct usk_under_way *u);
 /** Of the message that an event is an end of; NULL: it was not under way then. */
@@ -542,6 +557,15 @@ bool usk_cycle_repair(struct usk_work *w);
 /** Bounds that exclude a message whose stamps are likely so: if they are so, something happened
  * that no other message shows, so its cycle is broken as any other. false: there are none. */
 bool usk_cycle_doubt(struct usk_work *w);
+
+/* ---- set_back.c ---------------------------------------------------------------------------------
+ */
+
+/** By how much a clock was set back at most, if it was between two of its stamps, by no less than a cycle lacks and no other way
+ * meanwhile; USK_NONE: nothing tells. Of the reference the others tell, of each other clock its own events. Bounds are by
+ * order alone. O(clocks + events + breaks) for each time that it is halved. */
+int64_t usk_set_back_most(const struct usk_work *w, uint32_t k, int64_t from_ns, int64_t to_ns,
+			  int64_t lacks_ns);
 
 /* ---- fill.c -------------------------------------------------------------------------------------
  */

@@ -8,8 +8,8 @@ In    nothing: tables of three clocks, of which one, mostly the reference, is se
 Out   cases in which a band excludes the truth, though the answer tells of all steps (told.py); how many are judged
 Why   a bend may lie anywhere in its bracket and shows stamps twice, and messages in flight say less by it: each event in it has to allow
       for that, and most of them are in no message that shows the bend
-Not   steps that no rate explains (networks.c, tables.py); rows in the order of time, which tell that a clock was set back; what only a cycle of
-      pairs shows, of which messages in flight say too much (doc/guarantees.md, What breaks it): of seeds 1 to 1200 these make 563, 660 and 920 false
+Not   steps that no rate explains (networks.c, tables.py); rows in the order of time, which tell that a clock was set back; clocks of which messages go
+      one way only (rings.py)
 """
 import random
 import sys
