@@ -254,8 +254,9 @@ static void doubt_reference(struct usk_work *w, const struct cycle *c, int64_t l
 		return;
 	}
 	const int64_t from = a < b ? a : b, to = a < b ? b : a,
-		      most = usk_set_back_most(w, w->reference, from, to, lacks_ns);
-	const bool known = most != USK_NONE;
+		      most = usk_set_back_most(w, w->reference, from, to);
+	/* Of what the cycle lacks more than that it was not all, or nothing tells. */
+	const bool known = most != USK_NONE && most >= lacks_ns;
 	const int64_t far = known ? most : usk_saturate((usk_i128)to - from);
 	const struct usk_break own = {
 		.up = true, .down = true, .falls = true, .far_ns = far, .bracket = UINT32_MAX
@@ -277,10 +278,9 @@ static void doubt_reference(struct usk_work *w, const struct cycle *c, int64_t l
 
 /* If T rose in it by more than it may its clock was set back, and showed as much twice; if by less it was set forward, or
  * back by more than the stretch is long. */
-static struct usk_break stretch_of(const struct usk_work *w, const struct passed *s,
-				   int64_t lacks_ns)
+static struct usk_break stretch_of(const struct usk_work *w, const struct passed *s)
 {
-	const int64_t most = usk_set_back_most(w, s->clock, s->from_ns, s->to_ns, lacks_ns);
+	const int64_t most = usk_set_back_most(w, s->clock, s->from_ns, s->to_ns);
 	const bool back = most != USK_NONE && (s->most || most >= (usk_i128)s->to_ns - s->from_ns);
 	return (struct usk_break){ .clock = s->clock,
 				   .from_ns = s->from_ns,
@@ -311,7 +311,7 @@ static bool break_cycle(struct usk_work *w, const struct cycle *c, usk_i128 lack
 			usk_bound_by_order(w);
 		}
 		any = true;
-		usk_break_add(w, stretch_of(w, s, lacks_ns));
+		usk_break_add(w, stretch_of(w, s));
 		usk_i128 need = was[s->clock] + more, limit = w->p->max_skew_e12;
 		if (w->p->model.kind == USK_WANDER && more && need < limit) {
 			w->wander_e12[s->clock] = (int64_t)(2 * need < limit ? 2 * need : limit);

@@ -135,8 +135,7 @@ static int64_t least(const struct asked *a, uint32_t clock, uint32_t end, usk_i1
 				: 1;
 }
 
-int64_t usk_set_back_most(const struct usk_work *w, uint32_t k, int64_t from_ns, int64_t to_ns,
-			  int64_t lacks_ns)
+int64_t usk_set_back_most(const struct usk_work *w, uint32_t k, int64_t from_ns, int64_t to_ns)
 {
 	const bool ref = k == w->reference;
 	const uint32_t first = ref ? 0 : k, end = ref ? (uint32_t)w->n_clocks : k + 1;
@@ -146,8 +145,7 @@ int64_t usk_set_back_most(const struct usk_work *w, uint32_t k, int64_t from_ns,
 	while (most != USK_NONE && most < was / 2) {
 		was = most;
 		most = least(&a, first, end, (usk_i128)from_ns - was, (usk_i128)to_ns + was, false);
+		most = most == USK_NONE || most > was ? was : most;
 	}
-	most = most == USK_NONE || most < was ? most : was;
-	/* What is no less than a cycle lacks is a bound; else the outermost events were among those that were shown twice. */
-	return most >= lacks_ns ? most : USK_NONE;
+	return most;
 }

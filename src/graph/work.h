@@ -561,11 +561,10 @@ bool usk_cycle_doubt(struct usk_work *w);
 /* ---- set_back.c ---------------------------------------------------------------------------------
  */
 
-/** By how much a clock was set back at most, if it was between two of its stamps, by no less than a cycle lacks and no other way
- * meanwhile; USK_NONE: nothing tells. Of the reference the others tell, of each other clock its own events. Bounds are by
- * order alone. O(clocks + events + breaks) for each time that it is halved. */
-int64_t usk_set_back_most(const struct usk_work *w, uint32_t k, int64_t from_ns, int64_t to_ns,
-			  int64_t lacks_ns);
+/** By how much a clock was set back at most, if it was between two of its stamps and no other way meanwhile; USK_NONE:
+ * nothing tells. Of the reference the others tell, of each other clock its own events. Bounds are by order alone.
+ * O(clocks + events + breaks) for each time that it is halved. */
+int64_t usk_set_back_most(const struct usk_work *w, uint32_t k, int64_t from_ns, int64_t to_ns);
 
 /* ---- fill.c -------------------------------------------------------------------------------------
  */
