@@ -66,5 +66,5 @@ def judge(unskew, seed):
 
 
 if __name__ == '__main__':
-	few = lambda cases, judged, asked: cases >= 40 and 3 * judged < cases
+	few = lambda cases, judged, asked: cases >= 40 and 5 * judged < cases
 	sys.exit(trials(judge, 100, 'are judged', 'moments', wrong=few))
