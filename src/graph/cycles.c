@@ -255,7 +255,7 @@ static void doubt_reference(struct usk_work *w, const struct cycle *c, int64_t l
 	}
 	const int64_t from = a < b ? a : b, to = a < b ? b : a,
 		      most = usk_set_back_most(w, w->reference, from, to);
-	/* Of what the cycle lacks more than that it was not all, or nothing tells. */
+	/* If the cycle lacks more the reference was not all of it, or showed its outermost stamps twice: nothing tells then. */
 	const bool known = most != USK_NONE && most >= lacks_ns;
 	const int64_t far = known ? most : usk_saturate((usk_i128)to - from);
 	const struct usk_break own = {

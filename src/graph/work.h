@@ -399,8 +399,9 @@ bool usk_solve_bounds(struct usk_work *w, bool split);
 struct usk_chord {
 	uint32_t from, to;
 };
-/** Of w->torn, up to the first event at which no rate is left and from the last one from which none is: the chord that says how fast it is at least, from a hi to
- * a lo, and the one that says how fast at most, from a lo to a hi; both ends if there is none. O(events). */
+/** Of w->torn, up to the first event at which no rate is left and from the last one from which none is: the chord that says
+ * how fast it is at least, from a hi to a lo, and the one that says how fast at most, from a lo to a hi; both ends if there
+ * is none. O(events). */
 void usk_rates_torn(const struct usk_work *w, struct usk_chord chord[2]);
 
 /** The same for a run by itself: clock 0 of w, whose cells are calm; by as many cases as there are

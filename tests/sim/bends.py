@@ -11,7 +11,7 @@ Why   a bend may lie anywhere in its bracket and shows stamps twice, and message
 Not   steps that no rate explains (networks.c, tables.py); rows in the order of time, which tell that a clock was set back; clocks of which messages go
       one way only (rings.py)
 """
-import random
+import functools
 import sys
 
 sys.dont_write_bytecode = True  # the source tree stays as it is
@@ -84,13 +84,7 @@ def make(draw):
 	return clocks, lambda k: [t for t in asked[k] if 0 <= t < until]
 
 
-def judge(unskew, seed):
-	draw = random.Random(f'bends {seed}')
-	clocks, moments = make(draw)
-	judged, why, asked = told.held(unskew, clocks, moments, '-r', 'c0', *draw.choice(MODELS))
-	return why, judged, asked
-
-
 if __name__ == '__main__':
 	few = lambda cases, judged, asked: cases >= 40 and 3 * judged < cases
+	judge = functools.partial(told.judge_made, 'bends', make, MODELS)
 	sys.exit(trials(judge, 100, 'are judged', 'moments', wrong=few))

@@ -9,7 +9,7 @@ Why   no pair shows anything: only cycles of messages do, and nothing but what c
 Not   pairs that show it by themselves (bends.py, lan_wan.py); a clock that is set back by more than was recorded before or behind it
       (doc/guarantees.md, What breaks it): of seeds 1 to 800 that makes 116 false
 """
-import random
+import functools
 import sys
 
 sys.dont_write_bytecode = True  # the source tree stays as it is
@@ -58,13 +58,7 @@ def make(draw):
 	return clocks, lambda k: [t for t in asked[k] if 0 <= t < until]
 
 
-def judge(unskew, seed):
-	draw = random.Random(f'rings {seed}')
-	clocks, moments = make(draw)
-	judged, why, asked = told.held(unskew, clocks, moments, '-r', 'c0', *draw.choice(MODELS))
-	return why, judged, asked
-
-
 if __name__ == '__main__':
 	few = lambda cases, judged, asked: cases >= 40 and 5 * judged < cases
+	judge = functools.partial(told.judge_made, 'rings', make, MODELS)
 	sys.exit(trials(judge, 100, 'are judged', 'moments', wrong=few))

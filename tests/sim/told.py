@@ -4,6 +4,7 @@
 As networks --small has it: an answer that tells of each step, whatever as, says where a clock may have been set, or slewed.
 """
 import json
+import random
 
 from asked import run
 from slewed import S, misses
@@ -62,3 +63,11 @@ def held(unskew, clocks, times, *options, sure=False):
 			outside = f"{sum(o > CUT for o in out)} of {len(out)} moments"
 			return True, f"{outside} outside of the band of {c['name']}, by {max(out)} ns at {at / S:.9f} s", asked
 	return True, None, asked
+
+
+def judge_made(name, make, models, unskew, seed):
+	"""What trials() asks of a case: make(draw) writes messages.csv, and gives its clocks and the moments to ask about; by one of the models."""
+	draw = random.Random(f'{name} {seed}')
+	clocks, moments = make(draw)
+	judged, why, asked = held(unskew, clocks, moments, '-r', 'c0', *draw.choice(models))
+	return why, judged, asked
