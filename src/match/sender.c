@@ -171,9 +171,9 @@ static enum role combine(const struct walk *w, const struct stream *a, const str
 	bool clash = x == y && a->own_source == b->own_source;
 	*source = from_a ? a->own_source : b->own_source;
 	if (clash) {
-		/* Both received it: a third party's multicast. Both sent it: neither is believed.
-		 */
-		bool third = x == ROLE_RECEIVES && a->own_source == FROM_LINK;
+		/* Both received it: a third party's, if it goes to a group; else one of them may
+		 * have passed it on, as may both have if both sent it: neither is believed. */
+		bool third = a->group && x == ROLE_RECEIVES && a->own_source == FROM_LINK;
 		return third ? ROLE_NEITHER : ROLE_UNKNOWN;
 	}
 	if ((y == ROLE_UNKNOWN && from_anybody(w, 0, a)) ||

@@ -341,8 +341,8 @@ static void test_forwarded_address(void **state)
 	scene_free(&s);
 }
 
-/* A router that is recorded on the far side: both say that they sent what p sends to those behind it. Hops tell who had
- * it first, and nobody's broadcast is it. */
+/* A router that is recorded on the far side: both say that they sent what p sends to those behind it, and that they
+ * received what those send to p. Hops tell who had it first, and nobody's broadcast is it. */
 static void test_recorded_behind(void **state)
 {
 	(void)state;
@@ -359,6 +359,13 @@ static void test_recorded_behind(void **state)
 			p.ttl = 63;
 			see_cooked(&s, 1, t + 150000, &p, 4);
 			scene_expect(&s, 0, t, t + 150000);
+			p = scene_udp(&s, 1, 1000 + (uint64_t)i);
+			p.src = HOST_R;
+			p.ttl = 64;
+			see_cooked(&s, 1, t + MS, &p, 0);
+			p.ttl = 63;
+			see_cooked(&s, 0, t + MS + 150000, &p, 0);
+			scene_expect(&s, 1, t + MS, t + MS + 150000);
 		}
 		scene_check(&s, "recorded behind");
 		assert_int_equal(s.n_broadcasts, 0);
