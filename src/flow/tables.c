@@ -21,30 +21,31 @@ enum { SAMPLES = 1 << 20, MOST_SAMPLES = 1 << 16, LEAST_SAMPLES = 128 };
 struct batch {
 	struct usk_msg *msg, *sorted;
 	uint32_t *pair; /* of each */
-	size_t n;
+	size_t n, cap, cap_sorted;
 	uint32_t *n_of; /* messages of each pair; 0 between batches */
 	size_t cap_pairs;
 	uint32_t *touched; /* pairs that have some, in the order of their first */
-	size_t n_touched;
+	size_t n_touched, cap_touched;
 };
-
-/* Not zeroed: a small table fills little of it. */
-static void batch_new(struct batch *b)
-{
-	memset(b, 0, sizeof *b);
-	b->msg = usk_grow(NULL, BATCH, sizeof *b->msg);
-	b->sorted = usk_grow(NULL, BATCH, sizeof *b->sorted);
-	b->pair = usk_grow(NULL, BATCH, sizeof *b->pair);
-	b->touched = usk_grow(NULL, BATCH, sizeof *b->touched);
-}
 
 static void batch_free(struct batch *b)
 {
 	USK_FREE(b->msg, b->sorted, b->pair, b->n_of, b->touched);
 }
 
-/* Keep msg[b->n], of this pair. */
-static inline void batch_keep(struct batch *b, uint32_t pair)
+/* Room for n more, as far as a batch goes. */
+static void batch_room(struct batch *b, size_t n)
+{
+	const size_t needed = n < BATCH - b->n ? b->n + n : BATCH;
+	if (needed > b->cap) {
+		b->cap = 2 * needed < BATCH ? 2 * needed : BATCH;
+		b->msg = usk_grow(b->msg, b->cap, sizeof *b->msg);
+		b->pair = usk_grow(b->pair, b->cap, sizeof *b->pair);
+	}
+}
+
+/* One more, of this pair; there is room for it. */
+static inline void batch_keep(struct batch *b, const struct usk_msg *m, uint32_t pair)
 {
 	if (pair >= b->cap_pairs) {
 		size_t cap = pair + pair / 2 + 64;
@@ -53,9 +54,10 @@ static inline void batch_keep(struct batch *b, uint32_t pair)
 		b->cap_pairs = cap;
 	}
 	if (!b->n_of[pair]++) {
-		b->touched[b->n_touched++] = pair;
+		*USK_ADD(b->touched, b->n_touched, b->cap_touched) = pair;
 	}
-	b->pair[b->n++] = pair;
+	b->pair[b->n] = pair;
+	b->msg[b->n++] = *m;
 }
 
 /* Less what the pair excludes. */
@@ -101,6 +103,11 @@ static bool hand_out(struct parties *p, struct batch *b, const struct table_sink
 	uint32_t at = 0;
 	struct usk_msg *sorted = b->msg; /* of one pair already */
 	if (b->n_touched > 1) {
+		if (b->n > b->cap_sorted) {
+			b->cap_sorted = b->cap;
+			free(b->sorted);
+			b->sorted = usk_grow(NULL, b->cap_sorted, sizeof *b->sorted);
+		}
 		for (size_t i = 0; i < b->n_touched; i++) {
 			uint32_t n = b->n_of[b->touched[i]];
 			b->n_of[b->touched[i]] = at;
@@ -243,7 +250,7 @@ uint64_t usk_tables_size(const struct parties *p)
 /* Rows that were read, and are to be taken. */
 struct ahead {
 	struct usk_msg *msg;
-	size_t n;
+	size_t n, cap;
 	bool last;    /* no more come */
 	uint64_t pos; /* bytes of the table up to there */
 };
@@ -316,6 +323,10 @@ static void read_next(struct rows *r)
 	struct usk_trace *t = table_of(r);
 	size_t n = 1;
 	for (a->n = 0; n && a->n + CHUNK <= AHEAD; a->n += n) {
+		if (a->n + CHUNK > a->cap) {
+			a->cap = a->cap ? 2 * a->cap : CHUNK;
+			a->msg = usk_grow(a->msg, a->cap, sizeof *a->msg);
+		}
 		struct usk_msg *msg = a->msg + a->n;
 		n = 0;
 		r->status = t ? usk_trace_messages(t, msg, CHUNK, &n, r->err)
@@ -350,12 +361,12 @@ static void take_rows(struct rows *r)
 	struct parties *p = r->p;
 	struct batch *b = &r->batch;
 	const struct ahead *a = &r->taken;
+	batch_room(b, a->n);
 	for (size_t i = 0; i < a->n && !r->stopped; i++) {
 		struct usk_msg m = taken(r, i);
 		uint32_t pair = r->place ? read_row(r, &m) : scan_row(r, &m);
 		if (pair != UINT32_MAX) {
-			b->msg[b->n] = m;
-			batch_keep(b, pair);
+			batch_keep(b, &m, pair);
 			r->stopped = b->n == BATCH && !hand_out(p, b, r->sink, r->helpers);
 		}
 	}
@@ -420,9 +431,6 @@ static struct rows rows_new(struct parties *p, const struct table_sink *sink, st
 {
 	struct rows r = { .p = p, .sink = sink, .err = err };
 	r.helpers = usk_helpers_new(2);
-	batch_new(&r.batch);
-	r.taken.msg = usk_grow(NULL, AHEAD, sizeof *r.taken.msg);
-	r.next.msg = usk_grow(NULL, AHEAD, sizeof *r.next.msg);
 	return r;
 }
 

@@ -63,15 +63,14 @@ static void read_ahead(void *ctx)
 	struct usk_fed_batches *to = &f->next;
 	to->n = 0;
 	do {
-		read_batch(f, &to->of[to->n++]);
-	} while (to->of[to->n - 1].n && to->n < f->cap);
+		read_batch(f, USK_ADD(to->of, to->n, to->cap));
+	} while (to->of[to->n - 1].n && to->n < f->most);
 }
 
 enum usk_status usk_feed_begin(struct usk_feed *f, struct usk_err *err)
 {
-	f->cap = usk_helpers_number(f->helpers) ? AHEAD : 1;
-	f->now.of = usk_grow(NULL, f->cap, sizeof *f->now.of);
-	f->next.of = usk_grow(NULL, f->cap, sizeof *f->next.of);
+	f->most = usk_helpers_number(f->helpers) ? AHEAD : 1;
+	f->now.of = usk_room(NULL, 0, &f->now.cap, sizeof *f->now.of);
 	f->batch = f->now.of;
 	f->now.of->n = 0;
 	enum usk_status status = usk_trace_rewind(f->of->trace, err);

@@ -27,7 +27,7 @@ struct usk_fed_batch {
 
 struct usk_fed_batches {
 	struct usk_fed_batch *of;
-	size_t n;
+	size_t n, cap;
 };
 
 /* A capture that is being read: some batches are taken while the next ones are read. */
@@ -40,7 +40,7 @@ struct usk_feed {
 	/* Who reads. */
 	struct usk_job reads;
 	struct usk_fed_batches next;
-	size_t cap; /* batches */
+	size_t most; /* batches ahead */
 	size_t hint;
 	struct usk_epoch_place place;
 	struct usk_counts left_out; /* counted in pass 1 already */
