@@ -257,6 +257,7 @@ static void doubt_reference(struct usk_work *w, const struct cycle *c, int64_t l
 		      most = usk_set_back_most(w, w->reference, from, to);
 	/* If the cycle lacks more the reference was not all of it, or showed its outermost stamps twice: nothing tells then. */
 	const bool known = most != USK_NONE && most >= lacks_ns;
+	w->broken[w->reference] = true;
 	const int64_t far = known ? most : usk_saturate((usk_i128)to - from);
 	const struct usk_break own = {
 		.up = true, .down = true, .falls = true, .far_ns = far, .bracket = UINT32_MAX
@@ -311,6 +312,7 @@ static bool break_cycle(struct usk_work *w, const struct cycle *c, usk_i128 lack
 			usk_bound_by_order(w);
 		}
 		any = true;
+		w->broken[s->clock] = true;
 		usk_break_add(w, stretch_of(w, s));
 		usk_i128 need = was[s->clock] + more, limit = w->p->max_skew_e12;
 		if (w->p->model.kind == USK_WANDER && more && need < limit) {

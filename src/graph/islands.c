@@ -141,6 +141,7 @@ static void take_clocks(const struct islands *x, struct alone *a)
 	struct usk_graph_back *back = usk_alloc(n, sizeof *back);
 	a->c.clock = usk_alloc(n, sizeof *a->c.clock);
 	a->w.wander_e12 = usk_alloc(n, sizeof *a->w.wander_e12);
+	a->w.broken = usk_alloc(n, sizeof *a->w.broken);
 	a->w.drawn = usk_alloc(2 * n, sizeof *a->w.drawn);
 	for (uint32_t i = 0; i < n; i++) {
 		a->c.clock[i] = x->c->clock[a->clock[i]];
@@ -276,8 +277,8 @@ static void solve_alone(struct islands *x, size_t island)
 	*out = (struct solved){ among_all(&a, a.w.reference), a.c.note, a.c.n_notes,
 				a.c.counts.outliers, out->some };
 	usk_build_free(&a.w);
-	USK_FREE(a.c.clock, a.c.pair, a.w.wander_e12, a.w.drawn, a.w.calm, a.w.tied, a.p.pair,
-		 (void *)a.p.span, (void *)a.p.back, (void *)a.p.stated, (void *)a.p.more,
+	USK_FREE(a.c.clock, a.c.pair, a.w.wander_e12, a.w.broken, a.w.drawn, a.w.calm, a.w.tied,
+		 a.p.pair, (void *)a.p.span, (void *)a.p.back, (void *)a.p.stated, (void *)a.p.more,
 		 (void *)a.p.likely);
 }
 

@@ -6,9 +6,11 @@
  * Out   one clock per machine
  * Why   usk_solve_island() is the stage's one sentence
  */
+#include "base/stream.h"
 #include "fit/fit.h"
 #include "graph/work.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 static void keep_tree(struct usk_work *w)
@@ -304,6 +306,32 @@ static void write_left_out(struct usk_work *w)
 	}
 }
 
+/* What only a cycle shows has a size that nothing says for certain (set_back.c). */
+static void note_broken(struct usk_work *w)
+{
+	enum { MOST = 4 };
+	struct usk_stream names;
+	FILE *out = usk_stream_begin(&names);
+	size_t n = 0;
+	for (uint32_t k = 0; k < w->n_clocks; k++) {
+		if (w->broken[k] && n++ < MOST) {
+			fprintf(out, "%s%s", n > 1 ? ", " : "", w->c->clock[k].name);
+		}
+	}
+	if (n > MOST) {
+		fprintf(out, " and %zu more clocks", n - MOST);
+	}
+	char *one_of = usk_stream_end(&names);
+	if (n) {
+		note(w->c,
+		     usk_format("only messages over three or more clocks show that one of %s may "
+				"have been set: the bounds assume that it was not set back by "
+				"more than was recorded before or behind that",
+				one_of));
+	}
+	free(one_of);
+}
+
 /* Lines ask for the vertices of hulls alone. false: not for these clocks. */
 static bool solve_by_hulls(struct usk_work *w)
 {
@@ -349,4 +377,5 @@ void usk_solve_island(struct usk_work *w)
 	write_paths(w);
 	write_outliers(w);
 	write_left_out(w);
+	note_broken(w);
 }

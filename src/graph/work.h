@@ -183,6 +183,7 @@ struct usk_work {
 	size_t n_by_begin;
 	struct usk_calm_course *course; /* by pair, once they are asked whose brackets were */
 	int64_t *wander_e12;		/* by clock */
+	bool *broken;			/* by clock: a cycle may be its doing */
 	struct usk_left_out {
 		uint32_t from, to; /* events */
 	} * left_out;		   /* messages that contradict others by themselves */
