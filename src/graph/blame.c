@@ -319,7 +319,7 @@ static uint8_t by_order(unsigned pace)
 	return pace == USK_UNBOUNDED ? USK_UNBOUNDED : USK_MONOTONE;
 }
 
-void usk_bound_by_order(struct usk_work *w)
+void usk_order_alone(struct usk_work *w)
 {
 	for (uint32_t i = 0; i < w->n; i++) {
 		w->cell[i].lower = by_order(w->cell[i].lower);
@@ -330,6 +330,11 @@ void usk_bound_by_order(struct usk_work *w)
 		f->from_first = by_order(f->from_first);
 		f->to_last = by_order(f->to_last);
 	}
+}
+
+void usk_bound_by_order(struct usk_work *w)
+{
+	usk_order_alone(w);
 	usk_bounds_reset(w);
 	usk_propagate(w);
 }

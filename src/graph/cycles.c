@@ -246,17 +246,20 @@ bool usk_cycle_leave_out(struct usk_work *w, uint32_t i)
 }
 
 /* Both paths come from the reference, which may have been set between the two moments: all other
- * clocks jump against it then. Order alone says where, as bounds cross. */
-static void doubt_reference(struct usk_work *w, const struct cycle *c, int64_t lacks_ns)
+ * clocks jump against it then. Order alone says where, as bounds cross. false: it was not, or by less than the cycle lacks; all:
+ * whatever says so. */
+static bool doubt_reference(struct usk_work *w, const struct cycle *c, int64_t lacks_ns, bool all)
 {
 	const int64_t a = c->at_ns[0], b = c->at_ns[1];
 	if (a == USK_NONE || b == USK_NONE || a == b) {
-		return;
+		return false;
 	}
 	const int64_t from = a < b ? a : b, to = a < b ? b : a,
-		      most = usk_set_back_most(w, w->reference, from, to);
-	/* If the cycle lacks more the reference was not all of it, or showed its outermost stamps twice: nothing tells then. */
-	const bool known = most != USK_NONE && most >= lacks_ns;
+		      most = all ? USK_NONE : usk_set_back_most(w, w->reference, from, to);
+	const bool known = most != USK_NONE;
+	if (known && most < lacks_ns) {
+		return false;
+	}
 	w->broken[w->reference] = true;
 	const int64_t far = known ? most : usk_saturate((usk_i128)to - from);
 	const struct usk_break own = {
@@ -275,55 +278,72 @@ static void doubt_reference(struct usk_work *w, const struct cycle *c, int64_t l
 		usk_under_way_note(w, &back, u);
 	}
 	usk_under_way_end(w, u);
+	return true;
 }
 
 /* If T rose in it by more than it may its clock was set back, and showed as much twice; if by less it was set forward, or
- * back by more than the stretch is long. */
-static struct usk_break stretch_of(const struct usk_work *w, const struct passed *s)
+ * back by more than the stretch is long. Where nothing tells by how much, all of its stamps may have been shown twice. */
+static void break_stretch(struct usk_work *w, const struct passed *s, int64_t most)
 {
-	const int64_t most = usk_set_back_most(w, s->clock, s->from_ns, s->to_ns);
-	const bool back = most != USK_NONE && (s->most || most >= (usk_i128)s->to_ns - s->from_ns);
-	return (struct usk_break){ .clock = s->clock,
-				   .from_ns = s->from_ns,
-				   .to_ns = s->to_ns,
-				   .up = s->most,
-				   .down = !s->most,
-				   .falls = true,
-				   .vague = back,
-				   .fold_ns = back ? most : 0,
-				   .bracket = UINT32_MAX };
+	const struct usk_graph_span *seen = &w->p->span[s->clock];
+	const bool back = most == USK_NONE || s->most || most >= (usk_i128)s->to_ns - s->from_ns;
+	struct usk_break b = {
+		.clock = s->clock,
+		.from_ns = s->from_ns,
+		.to_ns = s->to_ns,
+		.up = s->most,
+		.down = !s->most,
+		.falls = true,
+		.vague = back,
+		.bracket = UINT32_MAX,
+	};
+	if (back) {
+		b.fold_ns = most != USK_NONE
+				    ? most
+				    : usk_saturate((usk_i128)seen->last_ns - seen->first_ns);
+	}
+	w->broken[s->clock] = true;
+	usk_break_add(w, b);
 }
 
 /* One of its stretches did something, or its clocks wander by more: lacks is by how much. Or it
- * was the reference. false: it has no stretch. */
+ * was the reference. One clock did it all, so none did that was set back by less, unless that leaves nobody.
+ * false: it has no stretch. */
 static bool break_cycle(struct usk_work *w, const struct cycle *c, usk_i128 lacks)
 {
 	const int64_t lacks_ns = lacks > 0 ? usk_saturate(lacks / USK_E12) : 0;
-	bool any = false;
-	usk_i128 more = c->calm_ns > 0 && lacks > 0 ? lacks / c->calm_ns + 1 : 0;
-	size_t clocks = w->c->n_clocks * sizeof *w->wander_e12;
+	const usk_i128 more = c->calm_ns > 0 && lacks > 0 ? lacks / c->calm_ns + 1 : 0;
+	const size_t clocks = w->c->n_clocks * sizeof *w->wander_e12;
 	int64_t *was = memcpy(usk_alloc(1, clocks), w->wander_e12, clocks);
+	int64_t *most = usk_alloc(c->n + 1, sizeof *most);
+	size_t n = 0, n_broken = 0;
 	for (size_t i = 0; i < c->n; i++) {
 		const struct passed *s = &c->row[i];
 		if (s->from_ns == s->to_ns) { /* a stamp has one time, whatever happened */
 			continue;
 		}
-		if (!any) {
-			usk_bound_by_order(w);
+		if (!n++) {
+			usk_order_alone(w);
 		}
-		any = true;
-		w->broken[s->clock] = true;
-		usk_break_add(w, stretch_of(w, s));
+		most[i] = usk_set_back_most(w, s->clock, s->from_ns, s->to_ns);
 		usk_i128 need = was[s->clock] + more, limit = w->p->max_skew_e12;
 		if (w->p->model.kind == USK_WANDER && more && need < limit) {
 			w->wander_e12[s->clock] = (int64_t)(2 * need < limit ? 2 * need : limit);
 		}
 	}
-	free(was);
-	if (any) {
-		doubt_reference(w, c, lacks_ns);
+	for (int all = 0; all < 2 && n && !n_broken; all++) {
+		n_broken = doubt_reference(w, c, lacks_ns, all);
+		for (size_t i = 0; i < c->n; i++) {
+			const struct passed *s = &c->row[i];
+			const bool excluded = s->most && most[i] != USK_NONE && most[i] < lacks_ns;
+			if (s->from_ns < s->to_ns && (all || !excluded)) {
+				break_stretch(w, s, all ? USK_NONE : most[i]);
+				n_broken++;
+			}
+		}
 	}
-	return any;
+	USK_FREE(was, most);
+	return n;
 }
 
 static void cycle_free(struct cycle *c)

@@ -2,7 +2,8 @@
 /*
  * set_back.c - by how much a clock was set back at most that only a cycle shows
  *
- * In    bounds by order alone; between which of its stamps the clock was set; breaks that something else shows
+ * In    messages, and the order of other clocks' stamps; between which of its own the clock was set; breaks that
+ *       something else shows
  * Out   the most that it was set back by
  * Why   stamps of as much time before and behind may have been shown twice, and messages in flight were received that
  *       much earlier; of a cycle nothing else is known than how long it lasts
@@ -11,12 +12,14 @@
  * T of a clock that was set back rises by as much more than the clock went on by, and where it was the reference T of any
  * clock rises by as much less. Events before and behind bound that, within the skew limit, but for those that may have been
  * shown twice; which these are depends on what is asked for. The outermost are the last to be among them, so what they say
- * is the first bound. Those that are no nearer than that were shown once, so the least that any of them say is the next one,
- * which brings nearer ones within reach.
+ * is the first bound, if it is less than how far away they are: if not they may be among them, and nothing tells. Those that
+ * are no nearer than that were shown once, so the least that any of them say is the next one, which brings nearer ones within
+ * reach.
  */
 #include "graph/work.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* What is asked: of one clock by its own stamps or, of the reference, of another clock by those of the reference. */
 struct asked {
@@ -90,24 +93,39 @@ static usk_i128 beyond(const struct asked *a, uint32_t i, bool upper)
 		     : (w->lo[i] > -USK_INF ? on - w->lo[i] : USK_INF);
 }
 
-/* What the outermost events before and behind say, or the best; USK_INF: one side says nothing. */
-static usk_i128 says(const struct asked *a, const struct around *x, uint32_t k, bool outermost)
+/* How far an event is from the stretch, which is what the clock was set back by if it was shown twice. */
+static usk_i128 reach(const struct asked *a, uint32_t i, usk_i128 from, usk_i128 to, bool behind)
+{
+	const struct usk_work *w = a->w;
+	return !a->of_reference ? (behind ? w->x[i] - to : from - w->x[i]) * USK_E12
+	       : behind		? w->lo[i] - to * USK_E12
+				: from * USK_E12 - w->hi[i];
+}
+
+/* What the outermost events before and behind say, or the best; USK_INF: nothing, as one side does not, or as what the outermost
+ * ones say is that they may have been shown twice. */
+static usk_i128 says(const struct asked *a, const struct around *x, uint32_t k, usk_i128 from,
+		     usk_i128 to, bool outermost)
 {
 	const uint32_t first = a->w->first[k], end = a->w->first[k + 1];
-	usk_i128 sum = 0;
+	usk_i128 sum = 0, least_reach = USK_INF;
 	for (int behind = 0; behind < 2 && x->known; behind++) {
-		usk_i128 found = USK_INF;
+		usk_i128 found = USK_INF, far = 0;
 		for (uint32_t i = behind ? x->behind : x->before;
 		     i < end && a->w->x[i] >= x->from_ns && a->w->x[i] <= x->to_ns;
 		     i = behind	     ? i + 1
 			 : i > first ? i - 1
 				     : end) {
 			const usk_i128 v = beyond(a, i, a->of_reference != behind);
-			found = v < USK_INF && (outermost || v < found) ? v : found;
+			if (v < USK_INF && (outermost || v < found)) {
+				found = v;
+				far = reach(a, i, from, to, behind);
+			}
 		}
 		sum = found < USK_INF && sum < USK_INF ? sum + found : USK_INF;
+		least_reach = far < least_reach ? far : least_reach;
 	}
-	return x->known ? sum : USK_INF;
+	return x->known && (!outermost || sum < least_reach) ? sum : USK_INF;
 }
 
 /* Of events of clocks, from one to before another, that are as far from the stretch: the least that a clock says. */
@@ -126,7 +144,7 @@ static int64_t least(const struct asked *a, uint32_t clock, uint32_t end, usk_i1
 		keep_apart(a, &w->brk[i], &all[w->brk[i].clock]);
 	}
 	for (uint32_t k = clock; k < end; k++) {
-		const usk_i128 v = says(a, &all[k], k, outermost);
+		const usk_i128 v = says(a, &all[k], k, from, to, outermost);
 		found = v < found ? v : found;
 	}
 	free(all);
@@ -135,8 +153,33 @@ static int64_t least(const struct asked *a, uint32_t clock, uint32_t end, usk_i1
 				: 1;
 }
 
-int64_t usk_set_back_most(const struct usk_work *w, uint32_t k, int64_t from_ns, int64_t to_ns)
+/* Bounds of all events; of a clock's by its messages alone, as the order of its stamps is what is in doubt. */
+static void bound(struct usk_work *w, uint32_t k)
 {
+	const uint32_t first = w->first[k], n = w->first[k + 1] - first;
+	struct usk_cell *cell = usk_alloc(n + 1, sizeof *cell);
+	struct usk_fold *fold = usk_alloc(w->n_folds + 1, sizeof *fold);
+	memcpy(cell, w->cell + first, n * sizeof *cell);
+	memcpy(fold, w->fold, w->n_folds * sizeof *fold);
+	for (uint32_t i = 0; i < n && k != w->reference; i++) {
+		w->cell[first + i].lower = USK_UNBOUNDED;
+	}
+	for (size_t i = 0; i < w->n_folds && k != w->reference; i++) {
+		struct usk_fold *f = &w->fold[i];
+		if (w->owner[f->first] == k) {
+			f->from_first = f->to_last = USK_UNBOUNDED;
+		}
+	}
+	usk_bounds_reset(w);
+	usk_propagate(w);
+	memcpy(w->cell + first, cell, n * sizeof *cell);
+	memcpy(w->fold, fold, w->n_folds * sizeof *fold);
+	USK_FREE(cell, fold);
+}
+
+int64_t usk_set_back_most(struct usk_work *w, uint32_t k, int64_t from_ns, int64_t to_ns)
+{
+	bound(w, k);
 	const bool ref = k == w->reference;
 	const uint32_t first = ref ? 0 : k, end = ref ? (uint32_t)w->n_clocks : k + 1;
 	const int64_t skew = w->p->max_skew_e12;

@@ -146,6 +146,7 @@ static void begin_again(struct usk_work *w, size_t from, const struct before *b)
 	w->n_breaks = b->n_breaks;
 	for (uint32_t i = 0; i < w->n_clocks; i++) {
 		w->wander_e12[i] = b->wander_e12[i];
+		w->broken[i] = false;
 	}
 	for (size_t i = 0; i < w->n_weak; i++) {
 		struct usk_weak *x = &w->weak[i];
@@ -324,10 +325,11 @@ static void note_broken(struct usk_work *w)
 	char *one_of = usk_stream_end(&names);
 	if (n) {
 		note(w->c,
-		     usk_format("only messages over three or more clocks show that one of %s may "
-				"have been set: the bounds assume that it was not set back by "
-				"more than was recorded before or behind that",
-				one_of));
+		     usk_format(
+			     "messages contradict each other unless one of %s was set, and no pair "
+			     "of clocks shows when: the bounds assume that one of them was, and "
+			     "not back by more than was recorded before or behind that",
+			     one_of));
 	}
 	free(one_of);
 }

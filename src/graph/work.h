@@ -487,7 +487,9 @@ bool usk_seen_sets_back(const struct usk_work *w, const struct usk_seen *s);
 /** Between which times of the reference, e12, stamps of a bracket's clocks lay, by bounds as they are. */
 void usk_seen_place(const struct usk_work *w, const struct usk_seen *s, const struct usk_within *at,
 		    usk_i128 *from, usk_i128 *to);
-/** Bounds by order alone: no message is received before it is sent, and no clock's time falls. */
+/** From now on no clock's rate counts: no message is received before it is sent, and no clock's time falls. */
+void usk_order_alone(struct usk_work *w);
+/** Bounds by order alone. */
 void usk_bound_by_order(struct usk_work *w);
 
 /* ---- alike.c ------------------------------------------------------------------------------------
@@ -564,9 +566,10 @@ bool usk_cycle_doubt(struct usk_work *w);
  */
 
 /** By how much a clock was set back at most, if it was between two of its stamps and no other way meanwhile; USK_NONE:
- * nothing tells. Of the reference the others tell, of each other clock its own events. Bounds are by order alone.
+ * nothing tells. Of the reference the others tell, of each other clock its own events. After usk_order_alone(); bounds of
+ * all events are computed anew, and are other ones for each clock that is asked about. As usk_propagate(), and
  * O(clocks + events + breaks) for each time that it is halved. */
-int64_t usk_set_back_most(const struct usk_work *w, uint32_t k, int64_t from_ns, int64_t to_ns);
+int64_t usk_set_back_most(struct usk_work *w, uint32_t k, int64_t from_ns, int64_t to_ns);
 
 /* ---- fill.c -------------------------------------------------------------------------------------
  */

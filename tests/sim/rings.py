@@ -6,8 +6,7 @@ In    nothing: tables of three or four clocks in a ring, each of which sends to 
       the reference, is set by 0.1 ms to 1 s, mostly back, once or a few times. Messages are under way for 20 us to 100 ms
 Out   cases in which a band excludes the truth, though the answer tells of all steps (told.py); how many are judged
 Why   no pair shows anything: only cycles of messages do, and nothing but what clocks went on by says by how much one was set
-Not   pairs that show it by themselves (bends.py, lan_wan.py); a clock that is set back by more than was recorded before or behind it
-      (doc/guarantees.md, What breaks it): of seeds 1 to 800 that makes 116 false
+Not   pairs that show it by themselves (bends.py, lan_wan.py); what it costs clocks that have nothing to do with it (ring_widths.py)
 """
 import functools
 import sys
