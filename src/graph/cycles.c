@@ -8,7 +8,7 @@
  *
  * Where lo(e) is over hi(e) the two paths that say so are a negative cycle: its messages and
  * stretches cannot all be true, and nothing says which. So its stretches are broken, as a step may
- * lie in any of them; all clocks are, where it may have been the reference's; and its clocks may
+ * lie in any of them, if its clock may have been set by as much; all clocks are, where it may have been the reference's; and its clocks may
  * wander by twice what the cycle needs, as it may have been that, and shows the least of it.
  * Messages with no stretch between them are wrong by themselves.
  */
@@ -246,19 +246,21 @@ bool usk_cycle_leave_out(struct usk_work *w, uint32_t i)
 }
 
 /* Both paths come from the reference, which may have been set between the two moments: all other
- * clocks jump against it then. Order alone says where, as bounds cross. false: it was not, or by less than the cycle lacks; all:
- * whatever says so. */
-static bool doubt_reference(struct usk_work *w, const struct cycle *c, int64_t lacks_ns, bool all)
+ * clocks jump against it then. Order alone says where, as bounds cross. It was not if it was set by less than what is certain,
+ * back or, where the lower bound comes from the later moment, forward; that does not count if anyone may have done it. */
+static void doubt_reference(struct usk_work *w, const struct cycle *c, int64_t certain_ns,
+			    bool anyone)
 {
 	const int64_t a = c->at_ns[0], b = c->at_ns[1];
 	if (a == USK_NONE || b == USK_NONE || a == b) {
-		return false;
+		return;
 	}
 	const int64_t from = a < b ? a : b, to = a < b ? b : a,
-		      most = all ? USK_NONE : usk_set_back_most(w, w->reference, from, to);
+		      most = anyone ? USK_NONE : usk_set_back_most(w, w->reference, from, to);
 	const bool known = most != USK_NONE;
-	if (known && most < lacks_ns) {
-		return false;
+	const int64_t forward = known && a > b ? usk_set_forward_most(w, from, to) : 0;
+	if (known && most < certain_ns && forward != USK_NONE && forward < certain_ns) {
+		return;
 	}
 	w->broken[w->reference] = true;
 	const int64_t far = known ? most : usk_saturate((usk_i128)to - from);
@@ -278,7 +280,6 @@ static bool doubt_reference(struct usk_work *w, const struct cycle *c, int64_t l
 		usk_under_way_note(w, &back, u);
 	}
 	usk_under_way_end(w, u);
-	return true;
 }
 
 /* If T rose in it by more than it may its clock was set back, and showed as much twice; if by less it was set forward, or
@@ -306,12 +307,19 @@ static void break_stretch(struct usk_work *w, const struct passed *s, int64_t mo
 	usk_break_add(w, b);
 }
 
-/* One of its stretches did something, or its clocks wander by more: lacks is by how much. Or it
- * was the reference. One clock did it all, so none did that was set back by less, unless that leaves nobody.
+/* What a cycle lacks whatever rates within the skew limit its clocks had. */
+static int64_t lacks_for_certain(const struct usk_work *w, const struct cycle *c, usk_i128 lacks)
+{
+	const usk_i128 by_rates = c->calm_ns * 2 * w->p->max_skew_e12;
+	return lacks > by_rates ? usk_saturate((lacks - by_rates) / USK_E12) : 0;
+}
+
+/* One of its stretches did something, or its clocks wander by more: lacks is what is too little, or 0. Or it
+ * was the reference. One clock did it all, so none did that was set back by less, unless no stretch is left then.
  * false: it has no stretch. */
 static bool break_cycle(struct usk_work *w, const struct cycle *c, usk_i128 lacks)
 {
-	const int64_t lacks_ns = lacks > 0 ? usk_saturate(lacks / USK_E12) : 0;
+	const int64_t certain_ns = lacks_for_certain(w, c, lacks);
 	const usk_i128 more = c->calm_ns > 0 && lacks > 0 ? lacks / c->calm_ns + 1 : 0;
 	const size_t clocks = w->c->n_clocks * sizeof *w->wander_e12;
 	int64_t *was = memcpy(usk_alloc(1, clocks), w->wander_e12, clocks);
@@ -331,13 +339,14 @@ static bool break_cycle(struct usk_work *w, const struct cycle *c, usk_i128 lack
 			w->wander_e12[s->clock] = (int64_t)(2 * need < limit ? 2 * need : limit);
 		}
 	}
-	for (int all = 0; all < 2 && n && !n_broken; all++) {
-		n_broken = doubt_reference(w, c, lacks_ns, all);
+	for (int anyone = 0; anyone < 2 && n && !n_broken; anyone++) {
+		doubt_reference(w, c, certain_ns, anyone);
 		for (size_t i = 0; i < c->n; i++) {
 			const struct passed *s = &c->row[i];
-			const bool excluded = s->most && most[i] != USK_NONE && most[i] < lacks_ns;
-			if (s->from_ns < s->to_ns && (all || !excluded)) {
-				break_stretch(w, s, all ? USK_NONE : most[i]);
+			const bool excluded =
+				s->most && most[i] != USK_NONE && most[i] < certain_ns;
+			if (s->from_ns < s->to_ns && (anyone || !excluded)) {
+				break_stretch(w, s, anyone ? USK_NONE : most[i]);
 				n_broken++;
 			}
 		}

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * set_back.c - by how much a clock was set back at most that only a cycle shows
+ * set_back.c - by how much a clock was set at most that only a cycle shows
  *
  * In    messages, and the order of other clocks' stamps; between which of its own the clock was set; breaks that
  *       something else shows
- * Out   the most that it was set back by
+ * Out   the most that it was set back by; of the reference, forward, too
  * Why   stamps of as much time before and behind may have been shown twice, and messages in flight were received that
  *       much earlier; of a cycle nothing else is known than how long it lasts
  * Not   what a pair shows, which tells how large that is (disturbed.c)
@@ -14,18 +14,17 @@
  * shown twice; which these are depends on what is asked for. The outermost are the last to be among them, so what they say
  * is the first bound, if it is less than how far away they are: if not they may be among them, and nothing tells. Those that
  * are no nearer than that were shown once, so the least that any of them say is the next one, which brings nearer ones within
- * reach.
+ * reach. Of a clock that was set forward no stamp was shown twice, so the least that any of them say is the bound.
  */
 #include "graph/work.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* What is asked: of one clock by its own stamps or, of the reference, of another clock by those of the reference. */
 struct asked {
 	const struct usk_work *w;
-	bool of_reference;
-	usk_i128 pace; /* of T of a clock, at least; of the reference: at most */
+	bool of_reference, rises; /* T of the clock whose events tell, by more than usual */
+	usk_i128 pace;		  /* of that T: the least if it rises, the most if not */
 };
 
 /* A clock's events: the nearest before and behind. What else moved T that way lies between, or beyond from and to. */
@@ -63,8 +62,8 @@ static struct around around(const struct asked *a, uint32_t k, usk_i128 from, us
 static bool counteracts(const struct asked *a, const struct usk_break *b)
 {
 	const bool of_cycle = b->bracket == UINT32_MAX && !b->back && !b->of_reference;
-	return !of_cycle && (a->of_reference ? b->up || b->fast_up || b->rise_ns > 0
-					     : b->down || b->fast_down || b->fall_ns > 0);
+	return !of_cycle && (a->rises ? b->down || b->fast_down || b->fall_ns > 0
+				      : b->up || b->fast_up || b->rise_ns > 0);
 }
 
 static void keep_apart(const struct asked *a, const struct usk_break *b, struct around *x)
@@ -93,7 +92,7 @@ static usk_i128 beyond(const struct asked *a, uint32_t i, bool upper)
 		     : (w->lo[i] > -USK_INF ? on - w->lo[i] : USK_INF);
 }
 
-/* How far an event is from the stretch, which is what the clock was set back by if it was shown twice. */
+/* How far an event is from the stretch: if it was shown twice its clock was set back by no less. */
 static usk_i128 reach(const struct asked *a, uint32_t i, usk_i128 from, usk_i128 to, bool behind)
 {
 	const struct usk_work *w = a->w;
@@ -116,7 +115,7 @@ static usk_i128 says(const struct asked *a, const struct around *x, uint32_t k, 
 		     i = behind	     ? i + 1
 			 : i > first ? i - 1
 				     : end) {
-			const usk_i128 v = beyond(a, i, a->of_reference != behind);
+			const usk_i128 v = beyond(a, i, a->rises == behind);
 			if (v < USK_INF && (outermost || v < found)) {
 				found = v;
 				far = reach(a, i, from, to, behind);
@@ -128,7 +127,7 @@ static usk_i128 says(const struct asked *a, const struct around *x, uint32_t k, 
 	return x->known && (!outermost || sum < least_reach) ? sum : USK_INF;
 }
 
-/* Of events of clocks, from one to before another, that are as far from the stretch: the least that a clock says. */
+/* The least that any of these clocks says, from one to before another, by events that lie outside of from and to. */
 static int64_t least(const struct asked *a, uint32_t clock, uint32_t end, usk_i128 from,
 		     usk_i128 to, bool outermost)
 {
@@ -153,28 +152,33 @@ static int64_t least(const struct asked *a, uint32_t clock, uint32_t end, usk_i1
 				: 1;
 }
 
-/* Bounds of all events; of a clock's by its messages alone, as the order of its stamps is what is in doubt. */
+/* Bounds of all events; those of clock k by its messages alone, as the order of its stamps is what is in doubt, unless it is the
+ * reference. */
 static void bound(struct usk_work *w, uint32_t k)
 {
-	const uint32_t first = w->first[k], n = w->first[k + 1] - first;
-	struct usk_cell *cell = usk_alloc(n + 1, sizeof *cell);
+	const uint32_t first = w->first[k], n = k == w->reference ? 0 : w->first[k + 1] - first;
+	uint8_t *lower = usk_alloc(n + 1, sizeof *lower);
 	struct usk_fold *fold = usk_alloc(w->n_folds + 1, sizeof *fold);
-	memcpy(cell, w->cell + first, n * sizeof *cell);
-	memcpy(fold, w->fold, w->n_folds * sizeof *fold);
-	for (uint32_t i = 0; i < n && k != w->reference; i++) {
+	for (uint32_t i = 0; i < n; i++) {
+		lower[i] = w->cell[first + i].lower;
 		w->cell[first + i].lower = USK_UNBOUNDED;
 	}
-	for (size_t i = 0; i < w->n_folds && k != w->reference; i++) {
+	for (size_t i = 0; i < w->n_folds; i++) {
 		struct usk_fold *f = &w->fold[i];
-		if (w->owner[f->first] == k) {
+		fold[i] = *f;
+		if (n && w->owner[f->first] == k) {
 			f->from_first = f->to_last = USK_UNBOUNDED;
 		}
 	}
 	usk_bounds_reset(w);
 	usk_propagate(w);
-	memcpy(w->cell + first, cell, n * sizeof *cell);
-	memcpy(w->fold, fold, w->n_folds * sizeof *fold);
-	USK_FREE(cell, fold);
+	for (uint32_t i = 0; i < n; i++) {
+		w->cell[first + i].lower = lower[i];
+	}
+	for (size_t i = 0; i < w->n_folds; i++) {
+		w->fold[i] = fold[i];
+	}
+	USK_FREE(lower, fold);
 }
 
 int64_t usk_set_back_most(struct usk_work *w, uint32_t k, int64_t from_ns, int64_t to_ns)
@@ -183,7 +187,7 @@ int64_t usk_set_back_most(struct usk_work *w, uint32_t k, int64_t from_ns, int64
 	const bool ref = k == w->reference;
 	const uint32_t first = ref ? 0 : k, end = ref ? (uint32_t)w->n_clocks : k + 1;
 	const int64_t skew = w->p->max_skew_e12;
-	const struct asked a = { w, ref, USK_E12 + (ref ? skew : -skew) };
+	const struct asked a = { w, ref, !ref, USK_E12 + (ref ? skew : -skew) };
 	int64_t most = least(&a, first, end, from_ns, to_ns, true), was = INT64_MAX;
 	while (most != USK_NONE && most < was / 2) {
 		was = most;
@@ -191,4 +195,11 @@ int64_t usk_set_back_most(struct usk_work *w, uint32_t k, int64_t from_ns, int64
 		most = most == USK_NONE || most > was ? was : most;
 	}
 	return most;
+}
+
+int64_t usk_set_forward_most(struct usk_work *w, int64_t from_ns, int64_t to_ns)
+{
+	bound(w, w->reference);
+	const struct asked a = { w, true, true, USK_E12 - w->p->max_skew_e12 };
+	return least(&a, 0, (uint32_t)w->n_clocks, from_ns, to_ns, false);
 }

@@ -326,9 +326,9 @@ static void note_broken(struct usk_work *w)
 	if (n) {
 		note(w->c,
 		     usk_format(
-			     "messages contradict each other unless one of %s was set, and no pair "
-			     "of clocks shows when: the bounds assume that one of them was, and "
-			     "not back by more than was recorded before or behind that",
+			     "messages contradict each other unless one of %s was set, or ran at "
+			     "another rate: the bounds assume that no second one was set, and none "
+			     "back by more than was recorded before or behind that",
 			     one_of));
 	}
 	free(one_of);

@@ -567,9 +567,11 @@ bool usk_cycle_doubt(struct usk_work *w);
 
 /** By how much a clock was set back at most, if it was between two of its stamps and no other way meanwhile; USK_NONE:
  * nothing tells. Of the reference the others tell, of each other clock its own events. After usk_order_alone(); bounds of
- * all events are computed anew, and are other ones for each clock that is asked about. As usk_propagate(), and
- * O(clocks + events + breaks) for each time that it is halved. */
+ * all events are computed anew, and are other ones for each clock that is asked about. Costs one usk_propagate(), and
+ * O(clocks + events + breaks) as often as the answer can be halved. */
 int64_t usk_set_back_most(struct usk_work *w, uint32_t k, int64_t from_ns, int64_t to_ns);
+/** The same of the reference, forward: nothing is shown twice then. */
+int64_t usk_set_forward_most(struct usk_work *w, int64_t from_ns, int64_t to_ns);
 
 /* ---- fill.c -------------------------------------------------------------------------------------
  */

@@ -173,7 +173,8 @@ static enum role combine(const struct walk *w, const struct stream *a, const str
 	if (clash) {
 		/* Both received it: a third party's, if it goes to a group; else one of them may
 		 * have passed it on, as may both have if both sent it: neither is believed. */
-		bool third = a->group && x == ROLE_RECEIVES && a->own_source == FROM_LINK;
+		bool third =
+			(a->group || b->group) && x == ROLE_RECEIVES && a->own_source == FROM_LINK;
 		return third ? ROLE_NEITHER : ROLE_UNKNOWN;
 	}
 	if ((y == ROLE_UNKNOWN && from_anybody(w, 0, a)) ||

@@ -57,5 +57,5 @@ def judge(unskew, seed):
 
 
 if __name__ == '__main__':
-	few = lambda cases, kept, clocks: cases >= 10 and 2 * kept < clocks
+	few = lambda cases, kept, clocks: cases >= 10 and 4 * kept < clocks
 	sys.exit(trials(judge, 40, 'bands are as without the ring', 'clocks', wrong=few))
