@@ -8,8 +8,9 @@
  *
  * Where lo(e) is over hi(e) the two paths that say so are a negative cycle: its messages and
  * stretches cannot all be true, and nothing says which. So its stretches are broken, as a step may
- * lie in any of them, if its clock may have been set by as much; all clocks are, where it may have been the reference's; and its clocks may
- * wander by twice what the cycle needs, as it may have been that, and shows the least of it.
+ * lie in any of them, but those of clocks that were not set by as much; all clocks are, where it may
+ * have been the reference's; and its clocks may wander by twice what the cycle needs, as it may have
+ * been that, and shows the least of it.
  * Messages with no stretch between them are wrong by themselves.
  */
 #include "graph/work.h"
@@ -246,8 +247,9 @@ bool usk_cycle_leave_out(struct usk_work *w, uint32_t i)
 }
 
 /* Both paths come from the reference, which may have been set between the two moments: all other
- * clocks jump against it then. Order alone says where, as bounds cross. It was not if it was set by less than what is certain,
- * back or, where the lower bound comes from the later moment, forward; that does not count if anyone may have done it. */
+ * clocks jump against it then. Order alone says where, as bounds cross. It was another clock if the reference was set back by less
+ * than the cycle lacks for certain, and forward by less where that would explain the cycle, too: where the lower bound comes from
+ * the later moment. anyone: it may have been the reference nevertheless. */
 static void doubt_reference(struct usk_work *w, const struct cycle *c, int64_t certain_ns,
 			    bool anyone)
 {
@@ -314,8 +316,8 @@ static int64_t lacks_for_certain(const struct usk_work *w, const struct cycle *c
 	return lacks > by_rates ? usk_saturate((lacks - by_rates) / USK_E12) : 0;
 }
 
-/* One of its stretches did something, or its clocks wander by more: lacks is what is too little, or 0. Or it
- * was the reference. One clock did it all, so none did that was set back by less, unless no stretch is left then.
+/* One of its stretches did something, or its clocks wander by more, or it was the reference. lacks: by how much its bounds cross; 0
+ * if only its rates do. One clock did all of it, so no clock did that was set back by less, unless no stretch is left then.
  * false: it has no stretch. */
 static bool break_cycle(struct usk_work *w, const struct cycle *c, usk_i128 lacks)
 {

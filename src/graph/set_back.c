@@ -197,9 +197,8 @@ int64_t usk_set_back_most(struct usk_work *w, uint32_t k, int64_t from_ns, int64
 	return most;
 }
 
-int64_t usk_set_forward_most(struct usk_work *w, int64_t from_ns, int64_t to_ns)
+int64_t usk_set_forward_most(const struct usk_work *w, int64_t from_ns, int64_t to_ns)
 {
-	bound(w, w->reference);
 	const struct asked a = { w, true, true, USK_E12 - w->p->max_skew_e12 };
 	return least(&a, 0, (uint32_t)w->n_clocks, from_ns, to_ns, false);
 }

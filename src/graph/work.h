@@ -570,8 +570,8 @@ bool usk_cycle_doubt(struct usk_work *w);
  * all events are computed anew, and are other ones for each clock that is asked about. Costs one usk_propagate(), and
  * O(clocks + events + breaks) as often as the answer can be halved. */
 int64_t usk_set_back_most(struct usk_work *w, uint32_t k, int64_t from_ns, int64_t to_ns);
-/** The same of the reference, forward: nothing is shown twice then. */
-int64_t usk_set_forward_most(struct usk_work *w, int64_t from_ns, int64_t to_ns);
+/** The same of the reference, forward, by the bounds that usk_set_back_most() of it left: no stamp is shown twice then. */
+int64_t usk_set_forward_most(const struct usk_work *w, int64_t from_ns, int64_t to_ns);
 
 /* ---- fill.c -------------------------------------------------------------------------------------
  */

@@ -58,6 +58,6 @@ def make(draw):
 
 
 if __name__ == '__main__':
-	few = lambda cases, judged, asked: cases >= 40 and 5 * judged < cases
+	few = lambda cases, judged, asked: cases >= 40 and 4 * judged < cases
 	judge = functools.partial(told.judge_made, 'rings', make, MODELS)
 	sys.exit(trials(judge, 100, 'are judged', 'moments', wrong=few))
