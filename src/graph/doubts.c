@@ -229,17 +229,18 @@ static struct usk_offsets left_open(const struct among *m, size_t i, bool behind
 }
 
 /* By how much delays may hide what was between two moments: where messages of one direction are all there is on one
- * side, they took no longer than those on the other leave open. */
+ * side, they took no longer than those on the other leave open, if what was done was undone; else nobody knows. */
 static usk_i128 most_delays(struct usk_offsets before, struct usk_offsets behind,
-			    struct usk_slope_range c, usk_i128 ns)
+			    struct usk_slope_range c, usk_i128 ns, bool undone)
 {
 	const struct usk_rise net = usk_rise_between(c, before, behind, ns);
 	const bool known = net.least_ns != USK_NONE && net.most_ns != USK_NONE;
 	const struct usk_offsets *v = before.has[0] && before.has[1] ? &before : &behind;
 	const bool one = v->has[0] && v->has[1];
-	return known ? (usk_i128)net.most_ns - net.least_ns
-	       : one ? usk_ceil_div(v->hi - v->lo, USK_E12)
-		     : 0;
+	return known	 ? (usk_i128)net.most_ns - net.least_ns
+	       : !undone ? USK_NONE
+	       : one	 ? usk_ceil_div(v->hi - v->lo, USK_E12)
+			 : 0;
 }
 
 /*
@@ -271,16 +272,16 @@ static bool doubt_of(const struct among *m, const struct breaks *all, const stru
 		b->doubted = true;
 		b->both = b->returned = both;
 		/* It was set by as much as that contradicts, give or take delays. */
-		const usk_i128 far =
-			s->excess_ns + most_delays(left_open(m, span.from, false),
-						   left_open(m, span.to, true), c,
-						   (usk_i128)w->p[span.to].x - w->p[span.from].x);
+		const usk_i128 delays =
+			most_delays(left_open(m, span.from, false), left_open(m, span.to, true), c,
+				    (usk_i128)w->p[span.to].x - w->p[span.from].x, both);
 		b->open = !both && s->excess_ns > since + until;
 		if (b->open) {
 			reach_out(w, before, b);
 		}
-		b->most_ns = usk_saturate(far);
-		b->least_ns = -b->most_ns;
+		const bool known = delays != USK_NONE;
+		b->most_ns = known ? usk_saturate(s->excess_ns + delays) : USK_NONE;
+		b->least_ns = known ? -b->most_ns : USK_NONE;
 	}
 	return any || ((before || behind) &&
 		       (doubt_at_end(m, all, true, b) || doubt_at_end(m, all, false, b)));

@@ -30,12 +30,17 @@ struct held_place {
 	int64_t local_ns;
 };
 
+struct held_stamp {
+	int64_t ns;
+	bool sent; /* or received */
+};
+
 struct held_moments {
 	int64_t *true_ns;
 	size_t n, cap;
 	int64_t first_ns,
 		last_ns; /* of its messages, if it has any: an epoch may be silent beyond */
-	int64_t *stamp;	 /* those that messages used have of it; NULL: not known */
+	struct held_stamp *stamp; /* those that messages used have of it; NULL: not known */
 	size_t n_stamps, cap_stamps;
 	int64_t resolution_ns;
 };
@@ -50,7 +55,7 @@ struct held {
 };
 
 void held_moment(struct held_moments *m, int64_t true_ns);
-void held_stamp(struct held_moments *m, int64_t stamp);
+void held_stamp(struct held_moments *m, int64_t stamp, bool sent);
 /** n + 1 moments from one to the other; and ever closer around each jump of the clock. */
 void held_grid(struct held_moments *m, int64_t from_ns, int64_t to_ns, int64_t n);
 void held_around(struct held_moments *m, const struct sim_clock *c, int64_t from_ns, int64_t to_ns);

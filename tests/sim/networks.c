@@ -3,6 +3,7 @@
  * networks.c - small networks whose clocks step: does every band hold the truth?
  *
  * In    [--count N] [--seed FIRST] [--jobs N] [--verbose] [--small | --ends] [--segments]
+ *       [--keep FOLDER]
  * Out   a line per network whose band is false, the worst of them with its seed, widths, and
  *       "N networks, M clocks, K with a band that excludes the truth"; 1 if there is one
  *
@@ -17,6 +18,8 @@
  * then it is where it says that a clock may have been set, or slewed, and all that it assumes is true.
  *
  * --ends: one step, within the first or the last 2 s, more likely so the nearer to an end: one message or two tell of it.
+ *
+ * --keep: each network as FOLDER/SEED.csv, the table that is asked about.
  *
  * --segments: as the model `segments=auto` sees it, which is true of such clocks too.
  */
@@ -60,6 +63,7 @@ struct tally {
 struct job {
 	uint64_t first, count, jobs;
 	bool verbose, small, ends, segments;
+	const char *keep;
 };
 
 /* ---- drawing --------------------------------------------------------------------------------- */
@@ -217,6 +221,17 @@ static void network_free(struct network *w)
 
 /* ---- judging --------------------------------------------------------------------------------- */
 
+static void keep(const char *folder, uint64_t seed, const char *text, size_t size)
+{
+	char path[4096];
+	snprintf(path, sizeof path, "%s/%llu.csv", folder, (unsigned long long)seed);
+	FILE *f = fopen(path, "w");
+	if (!f || fwrite(text, 1, size, f) != size || fclose(f)) {
+		perror(path);
+		exit(1);
+	}
+}
+
 static struct usk_clocks *synchronise(const struct network *w, const struct job *j,
 				      struct usk_err *err)
 {
@@ -234,6 +249,9 @@ static struct usk_clocks *synchronise(const struct network *w, const struct job 
 		size += (size_t)snprintf(text + size, room - size, "host%u,host%u,%lld,%lld\n",
 					 m->from, m->to, (long long)m->sent_ns,
 					 (long long)m->received_ns);
+	}
+	if (j->keep) {
+		keep(j->keep, w->seed, text, size);
 	}
 	if (!usk_trace_open_memory(text, size, NULL, &trace, err)) {
 		usk_sync(&trace, 1, j->segments ? &segments : NULL, &answer, err);
@@ -271,7 +289,10 @@ static void add_clock(struct tally *t, const struct network *w, const struct usk
 		t->worst_ns = h->by_ns;
 		t->worst_seed = w->seed;
 	}
-	if (h->outside) {
+	if (h->outside && !h->by_ns) {
+		printf("network %llu: %s: no two knots for an epoch\n", (unsigned long long)w->seed,
+		       c->name);
+	} else if (h->outside) {
 		printf("network %llu: %s against %s: %llu of %llu moments outside, most at %.6f s, "
 		       "local %lld: the true offset %lld is %.3f us outside [%lld, %lld]\n",
 		       (unsigned long long)w->seed, c->name, a->clock[c->reference].name,
@@ -366,6 +387,7 @@ static void judge(struct tally *t, const struct job *j, const struct network *w)
 	for (size_t i = 0; i < a->n_clocks; i++) {
 		const size_t host = host_of(&a->clock[i]);
 		truth[i] = &w->clock[host];
+		moments[i].resolution_ns = 1;
 		held_grid(&moments[i], w->start_ns, w->end_ns, GRID);
 		for (uint32_t h = 0; h < w->hosts; h++) {
 			held_around(&moments[i], &w->clock[h], w->start_ns, w->end_ns);
@@ -373,8 +395,10 @@ static void judge(struct tally *t, const struct job *j, const struct network *w)
 		for (size_t k = 0; k < w->n; k++) {
 			if (w->m[k].from == host) {
 				held_moment(&moments[i], w->m[k].left_ns);
+				held_stamp(&moments[i], w->m[k].sent_ns, true);
 			} else if (w->m[k].to == host) {
 				held_moment(&moments[i], w->m[k].arrived_ns);
+				held_stamp(&moments[i], w->m[k].received_ns, false);
 			}
 		}
 	}
@@ -384,6 +408,7 @@ static void judge(struct tally *t, const struct job *j, const struct network *w)
 			add_clock(t, w, a, i, &held[i]);
 		}
 		free(moments[i].true_ns);
+		free(moments[i].stamp);
 	}
 	bool bad = t->wrong > before.wrong || t->contradicted > before.contradicted;
 	if (bad || j->verbose) {
@@ -479,6 +504,8 @@ static bool read_arguments(int argc, char **argv, struct job *j)
 			j->ends = true;
 		} else if (!strcmp(argv[i], "--segments")) {
 			j->segments = true;
+		} else if (!strcmp(argv[i], "--keep") && i + 1 < argc) {
+			j->keep = argv[++i];
 		} else if (number && i + 1 < argc) {
 			*number = strtoull(argv[++i], NULL, 10);
 		} else {
@@ -497,7 +524,8 @@ int main(int argc, char **argv)
 	struct job j = { .first = 1, .count = 2000, .jobs = 1 };
 	if (!read_arguments(argc, argv, &j)) {
 		fprintf(stderr, "usage: networks [--count N] [--seed FIRST] [--jobs N] "
-				"[--verbose] [--small | --ends] [--segments]\n");
+				"[--verbose] [--small | --ends] [--segments] "
+				"[--keep FOLDER]\n");
 		return 2;
 	}
 	struct tally t = share(&j);

@@ -75,8 +75,8 @@ static void check_moments(struct trial *t)
 	 * epochs they are. */
 	for (size_t i = 0; i < t->n_used && !t->n; i++) {
 		const struct usk_msg *u = &t->used[i].msg;
-		held_stamp(&moments[u->from], u->sent_ns);
-		held_stamp(&moments[u->to], u->received_ns);
+		held_stamp(&moments[u->from], u->sent_ns, true);
+		held_stamp(&moments[u->to], u->received_ns, false);
 	}
 	held_check(t->answer, t->truth, moments, t->held);
 	for (uint32_t i = 0; i < t->answer->n_clocks; i++) {
