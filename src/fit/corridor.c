@@ -52,6 +52,7 @@ struct usk_corridor {
 	struct usk_frame frame;
 	struct side side[2];
 	struct window *fine;
+	struct usk_stamp_span span[2]; /* of a, of b */
 };
 
 enum { PARTS = 1000 };
@@ -221,6 +222,7 @@ struct usk_corridor *usk_corridor_new(const struct usk_frame *frame)
 	struct usk_corridor *c = usk_alloc(1, sizeof *c);
 	c->frame = *frame;
 	for (int i = 0; i < 2; i++) {
+		c->span[i] = (struct usk_stamp_span){ INT64_MAX, INT64_MIN };
 		struct side *s = &c->side[i];
 		s->cone = usk_cone_of(frame);
 		s->cone.rate_e12 = i == USK_CEILING ? -s->cone.rate_e12 : s->cone.rate_e12;
@@ -351,6 +353,12 @@ static void make_room(struct side *s, size_t n, size_t size)
 	}
 }
 
+static inline void extend(struct usk_stamp_span *s, int64_t ns, unsigned counts)
+{
+	s->first_ns = counts && ns < s->first_ns ? ns : s->first_ns;
+	s->last_ns = counts && ns > s->last_ns ? ns : s->last_ns;
+}
+
 /* Add n <= size messages, which fit. */
 static void add_some(struct usk_corridor *c, uint32_t a, uint32_t b, const struct usk_msg *msg,
 		     size_t n, size_t size)
@@ -359,6 +367,7 @@ static void add_some(struct usk_corridor *c, uint32_t a, uint32_t b, const struc
 	make_room(fl, n, size);
 	make_room(ce, n, size);
 	const struct usk_frame f = c->frame;
+	struct usk_stamp_span of_a = c->span[0], of_b = c->span[1];
 	struct usk_xy *pf = fl->block + fl->n_block, *pc = ce->block + ce->n_block;
 	for (size_t i = 0; i < n; i++) {
 		struct seen s = look(&f, a, b, &msg[i]);
@@ -367,7 +376,11 @@ static void add_some(struct usk_corridor *c, uint32_t a, uint32_t b, const struc
 		*pc = (struct usk_xy){ (int64_t)s.x, (int64_t)(0 - s.y) };
 		pf += s.floor;
 		pc += s.ceiling;
+		extend(&of_a, (int64_t)s.remote, s.floor | s.ceiling);
+		extend(&of_b, (int64_t)s.local, s.floor | s.ceiling);
 	}
+	c->span[0] = of_a;
+	c->span[1] = of_b;
 	fl->n_block = (size_t)(pf - fl->block);
 	ce->n_block = (size_t)(pc - ce->block);
 }
@@ -431,6 +444,11 @@ const struct usk_point *usk_corridor_kept(struct usk_corridor *c, bool ceiling, 
 uint64_t usk_corridor_count(const struct usk_corridor *c, bool ceiling)
 {
 	return c->side[ceiling].count + c->side[ceiling].n_block;
+}
+
+struct usk_stamp_span usk_corridor_span(const struct usk_corridor *c, bool of_b)
+{
+	return c->span[of_b];
 }
 
 const struct usk_frame *usk_corridor_frame(const struct usk_corridor *c)

@@ -59,6 +59,12 @@ const struct usk_point *usk_corridor_kept(struct usk_corridor *c, bool ceiling, 
 /** Messages of a direction that were added. */
 uint64_t usk_corridor_count(const struct usk_corridor *c, bool ceiling);
 
+struct usk_stamp_span {
+	int64_t first_ns, last_ns; /* first > last: there is none */
+};
+/** The first and the last stamp of a, or of b, in messages that were added. */
+struct usk_stamp_span usk_corridor_span(const struct usk_corridor *c, bool of_b);
+
 /*
  * All lines of constant rate that fit a corridor, and the band they fill (Duda, Ashton,
  * Poirier), exactly. Each floor is weakened by the local clock's resolution q_b, each ceiling

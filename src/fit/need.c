@@ -47,6 +47,7 @@ void usk_part_of(struct usk_corridor *c, const int64_t q_ns[2], struct usk_part 
 	for (int side = 0; side < 2; side++) {
 		out->q_ns[side] = q_ns[side];
 		out->n[side] = unite(c, side, q_ns[side], &out->point[side]);
+		out->span[side] = usk_corridor_span(c, side);
 	}
 }
 

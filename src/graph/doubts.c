@@ -117,17 +117,22 @@ static struct usk_range stretch_of(const struct among *m, const struct breaks *b
 	return (struct usk_range){ k ? b->at[k - 1] : 0, k < b->n ? b->at[k] : m->w->n };
 }
 
-/* Does a's stamp of it lie where b would have shown its own if it was set back: among those of its stretch, at an end
- * of all, or nearer than all that lies beyond a break? */
+/* Does a's stamp of it lie where b would have shown its own if it was set back: no farther from all that a shows than these
+ * last, or nearer than all that lies beyond a break? */
 static bool is_near(const struct among *m, struct usk_range stretch, bool last)
 {
 	const int64_t a = a_stamp(&m->with, m->at);
 	const size_t n = m->w->n;
 	const bool beyond = last ? stretch.end < n : stretch.first > 0;
+	if (!beyond) {
+		const struct usk_stamp_span *shown = &m->w->a;
+		const usk_i128 lasts = (usk_i128)shown->last_ns - shown->first_ns;
+		return last ? a <= shown->last_ns + lasts : a >= shown->first_ns - lasts;
+	}
 	int64_t least, most;
-	usk_course_stamps_between(m->w->stamps, beyond && last ? stretch.end : 0,
-				  beyond && !last ? stretch.first - 1 : n - 1, &least, &most);
-	return last ? (beyond ? least : most) >= a : (beyond ? most : least) <= a;
+	usk_course_stamps_between(m->w->stamps, last ? stretch.end : 0,
+				  last ? n - 1 : stretch.first - 1, &least, &most);
+	return last ? least >= a : most <= a;
 }
 
 /*
@@ -162,13 +167,15 @@ static int64_t surely_beyond(const struct among *m, size_t i, bool last)
 	return any ? best : last == (its > all) ? its : all;
 }
 
-/* Where nothing says that a clock returned, what it showed until it was set back may go on beyond the outlier: no
- * further than it got while the other clock went on. */
+/*
+ * Where nothing says that a clock returned, what it showed until it was set back may go on beyond the outlier: no further
+ * than it got since the first stamp of the bracket. That is as long as a went on until b's first one, and b from there to
+ * the outlier; no outlier is taken to have been under way for longer than these leave open.
+ */
 static void reach_out(const struct usk_course *w, bool last, struct usk_bracket *b)
 {
-	const usk_i128 of_b = (usk_i128)b->b1_ns - b->b0_ns, of_a = (usk_i128)b->a1_ns - b->a0_ns;
-	const usk_i128 longest = of_b > of_a ? of_b : of_a;
-	const usk_i128 most = longest + usk_ceil_div(longest * w->skew_e12, USK_E12);
+	const usk_i128 both = (usk_i128)b->b1_ns - b->b0_ns + b->a1_ns - b->a0_ns;
+	const usk_i128 most = both + usk_ceil_div(both * w->skew_e12, USK_E12);
 	if (last) {
 		b->b1_ns = usk_saturate(b->b0_ns + most);
 		b->a1_ns = usk_saturate(b->a0_ns + most);
