@@ -379,14 +379,18 @@ static struct among_them put_among(const struct course *k, const struct usk_susp
 	return m;
 }
 
-/* What delays may hide between two points: what is left open on both sides, or on one. */
+/* What delays may hide between two points: what is left open on both sides, or on one if all was undone; else nobody
+ * knows. */
 static int64_t hidden(struct usk_slope_range c, struct usk_offsets l, struct usk_offsets r,
-		      int64_t d)
+		      int64_t d, bool undone)
 {
 	if (l.has[0] && l.has[1] && r.has[0] && r.has[1]) {
 		const usk_i128 most = r.hi - l.lo - (usk_i128)d * c.slow_e12;
 		const usk_i128 least = r.lo - l.hi - (usk_i128)d * c.fast_e12;
 		return (int64_t)(usk_ceil_div(most, USK_E12) - usk_floor_div(least, USK_E12));
+	}
+	if (!undone) {
+		return USK_NONE;
 	}
 	const struct usk_offsets *one = l.has[0] && l.has[1] ? &l : &r;
 	return one->has[0] && one->has[1] ? (int64_t)usk_ceil_div(one->hi - one->lo, USK_E12) : 0;
@@ -410,14 +414,14 @@ static bool doubt(const struct course *k, const struct usk_suspect *s, struct us
 	b->doubted = true;
 	b->both = both;
 	b->open = !both && s->excess_ns > since + until;
-	b->most_ns =
-		s->excess_ns + hidden(k->c, look(k->c, m.p, m.n, &m.p[span.from], span.from, false),
+	const int64_t delays = hidden(k->c, look(k->c, m.p, m.n, &m.p[span.from], span.from, false),
 				      look(k->c, m.p, m.n, &m.p[span.to], span.to + 1, true),
-				      m.p[span.to].x - m.p[span.from].x);
-	b->least_ns = -b->most_ns;
-	if (b->open) { /* the other clock may have gone on as fast as is possible */
+				      m.p[span.to].x - m.p[span.from].x, both);
+	b->most_ns = delays == USK_NONE ? USK_NONE : s->excess_ns + delays;
+	b->least_ns = delays == USK_NONE ? USK_NONE : -b->most_ns;
+	if (b->open) { /* a went on until b's first point, then b, as fast as is possible */
 		const int64_t of_b = b->b1_ns - b->b0_ns, of_a = b->a1_ns - b->a0_ns;
-		const int64_t most = (of_a > of_b ? of_a : of_b) * (1 + k->w.skew_e12 / USK_E12);
+		const int64_t most = (of_a + of_b) * (1 + k->w.skew_e12 / USK_E12);
 		*(ends[0] ? &b->b1_ns : &b->b0_ns) = ends[0] ? b->b0_ns + most : b->b1_ns - most;
 		*(ends[0] ? &b->a1_ns : &b->a0_ns) = ends[0] ? b->a0_ns + most : b->a1_ns - most;
 	}
@@ -471,17 +475,15 @@ static bool doubt_at_end(const struct course *k, const struct usk_suspect *s, bo
 	if (near == m.at || (last ? outermost > a : outermost < a)) {
 		return false;
 	}
-	/* If b was set back, did it show the outlier's stamp of a among others of the stretch, or nearer than others? */
+	/* If b was set back, is the outlier's stamp of a no farther from all of a than these last, or nearer than those
+	 * beyond a break? */
 	const bool beyond = last ? end + 1 < m.n : first > 0;
-	bool inside = beyond;
-	for (size_t i = 0; i < m.n; i++) {
+	const int64_t lasts = k->w.a.last_ns - k->w.a.first_ns;
+	bool inside = beyond || (last ? a - k->w.a.last_ns <= lasts : k->w.a.first_ns - a <= lasts);
+	for (size_t i = 0; i < m.n && beyond; i++) {
 		const int64_t v = a_stamp(&k->part, &m.p[i]);
 		const bool others = last ? i > end : i < first;
-		if (beyond && others) {
-			inside = inside && (last ? v >= a : v <= a);
-		} else if (!beyond && i != m.at) {
-			inside = inside || (last ? v >= a : v <= a);
-		}
+		inside = inside && (!others || (last ? v >= a : v <= a));
 	}
 	const bool set_back = inside && last == (m.at < near);
 	const int64_t x = m.p[set_back ? m.at : near].x,
@@ -509,6 +511,11 @@ static struct usk_calm ask(struct course *k, struct usk_suspect *s, size_t n)
 	struct usk_calm c = { .outlier = s, .n_outliers = n };
 	k->w.outlook = k->outlook;
 	k->w.stamps = k->stamps;
+	for (size_t i = 0; i < k->w.n; i++) {
+		const int64_t a = a_stamp(&k->part, &k->p[i]);
+		k->w.a.first_ns = !i || a < k->w.a.first_ns ? a : k->w.a.first_ns;
+		k->w.a.last_ns = !i || a > k->w.a.last_ns ? a : k->w.a.last_ns;
+	}
 	usk_doubts_note(&k->w, &none, SIZE_MAX, &c);
 	return c;
 }
