@@ -17,6 +17,7 @@
 #include "fit/fit.h"
 #include "fit/cone.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,7 +53,9 @@ struct usk_corridor {
 	struct usk_frame frame;
 	struct side side[2];
 	struct window *fine;
-	struct usk_stamp_span span[2]; /* of a, of b */
+	struct range {
+		double least, most;
+	} level[2]; /* offsets less what the coarse rate makes of them, by direction */
 };
 
 enum { PARTS = 1000 };
@@ -222,7 +225,7 @@ struct usk_corridor *usk_corridor_new(const struct usk_frame *frame)
 	struct usk_corridor *c = usk_alloc(1, sizeof *c);
 	c->frame = *frame;
 	for (int i = 0; i < 2; i++) {
-		c->span[i] = (struct usk_stamp_span){ INT64_MAX, INT64_MIN };
+		c->level[i] = (struct range){ HUGE_VAL, -HUGE_VAL };
 		struct side *s = &c->side[i];
 		s->cone = usk_cone_of(frame);
 		s->cone.rate_e12 = i == USK_CEILING ? -s->cone.rate_e12 : s->cone.rate_e12;
@@ -353,12 +356,6 @@ static void make_room(struct side *s, size_t n, size_t size)
 	}
 }
 
-static inline void extend(struct usk_stamp_span *s, int64_t ns, unsigned counts)
-{
-	s->first_ns = counts && ns < s->first_ns ? ns : s->first_ns;
-	s->last_ns = counts && ns > s->last_ns ? ns : s->last_ns;
-}
-
 /* Add n <= size messages, which fit. */
 static void add_some(struct usk_corridor *c, uint32_t a, uint32_t b, const struct usk_msg *msg,
 		     size_t n, size_t size)
@@ -367,7 +364,8 @@ static void add_some(struct usk_corridor *c, uint32_t a, uint32_t b, const struc
 	make_room(fl, n, size);
 	make_room(ce, n, size);
 	const struct usk_frame f = c->frame;
-	struct usk_stamp_span of_a = c->span[0], of_b = c->span[1];
+	const double rate = (double)f.rate_e12 / 1e12;
+	struct range level[] = { c->level[0], c->level[1] };
 	struct usk_xy *pf = fl->block + fl->n_block, *pc = ce->block + ce->n_block;
 	for (size_t i = 0; i < n; i++) {
 		struct seen s = look(&f, a, b, &msg[i]);
@@ -376,11 +374,14 @@ static void add_some(struct usk_corridor *c, uint32_t a, uint32_t b, const struc
 		*pc = (struct usk_xy){ (int64_t)s.x, (int64_t)(0 - s.y) };
 		pf += s.floor;
 		pc += s.ceiling;
-		extend(&of_a, (int64_t)s.remote, s.floor | s.ceiling);
-		extend(&of_b, (int64_t)s.local, s.floor | s.ceiling);
+		if (s.floor | s.ceiling) {
+			struct range *l = &level[s.ceiling];
+			const double v = (double)(int64_t)s.y - rate * (double)(int64_t)s.x;
+			l->least = v < l->least ? v : l->least;
+			l->most = v > l->most ? v : l->most;
+		}
 	}
-	c->span[0] = of_a;
-	c->span[1] = of_b;
+	memcpy(c->level, level, sizeof level);
 	fl->n_block = (size_t)(pf - fl->block);
 	ce->n_block = (size_t)(pc - ce->block);
 }
@@ -446,9 +447,14 @@ uint64_t usk_corridor_count(const struct usk_corridor *c, bool ceiling)
 	return c->side[ceiling].count + c->side[ceiling].n_block;
 }
 
-struct usk_stamp_span usk_corridor_span(const struct usk_corridor *c, bool of_b)
+int64_t usk_corridor_spread(const struct usk_corridor *c)
 {
-	return c->span[of_b];
+	double sum = 0;
+	for (int i = 0; i < 2; i++) {
+		const struct range *l = &c->level[i];
+		sum += l->most > l->least ? ceil(l->most - l->least) : 0;
+	}
+	return sum < 0x1p62 ? (int64_t)sum : INT64_C(1) << 62;
 }
 
 const struct usk_frame *usk_corridor_frame(const struct usk_corridor *c)

@@ -59,11 +59,9 @@ const struct usk_point *usk_corridor_kept(struct usk_corridor *c, bool ceiling, 
 /** Messages of a direction that were added. */
 uint64_t usk_corridor_count(const struct usk_corridor *c, bool ceiling);
 
-struct usk_stamp_span {
-	int64_t first_ns, last_ns; /* first > last: there is none */
-};
-/** The first and the last stamp of a, or of b, in messages that were added. */
-struct usk_stamp_span usk_corridor_span(const struct usk_corridor *c, bool of_b);
+/** By how much delays differ, of both directions together, as far as the frame's coarse rate tells; a clock that was set
+ * adds what it was set by. */
+int64_t usk_corridor_spread(const struct usk_corridor *c);
 
 /*
  * All lines of constant rate that fit a corridor, and the band they fill (Duda, Ashton,

@@ -289,8 +289,8 @@ struct usk_part {
 	const struct usk_suspect *left_out; /* borrowed: who is wrong, and not among the points;
 					     or right after all */
 	size_t n_left_out;
-	int64_t moved_ns;	       /* minimum delays: no message's stamp was moved by more */
-	struct usk_stamp_span span[2]; /* of a and b, of all messages that points stand for */
+	int64_t moved_ns;  /* minimum delays: no message's stamp was moved by more */
+	int64_t spread_ns; /* usk_corridor_spread() */
 };
 
 /** q_ns[2]: by how much floors and ceilings are weakened, as usk_lines has it. */

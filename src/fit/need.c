@@ -43,11 +43,11 @@ static size_t unite(struct usk_corridor *c, bool ceiling, int64_t q, struct usk_
 
 void usk_part_of(struct usk_corridor *c, const int64_t q_ns[2], struct usk_part *out)
 {
-	*out = (struct usk_part){ .frame = *usk_corridor_frame(c) };
+	*out = (struct usk_part){ .frame = *usk_corridor_frame(c),
+				  .spread_ns = usk_corridor_spread(c) };
 	for (int side = 0; side < 2; side++) {
 		out->q_ns[side] = q_ns[side];
 		out->n[side] = unite(c, side, q_ns[side], &out->point[side]);
-		out->span[side] = usk_corridor_span(c, side);
 	}
 }
 

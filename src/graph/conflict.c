@@ -150,8 +150,7 @@ static void look_at_pairs(void *ctx, size_t from, size_t to)
 						  .max_skew_e12 = p->max_skew_e12,
 						  .own_rates = p->model.kind == USK_SEGMENTS,
 						  .doubted_below = pair->too_many ? pair->too_many
-										  : SIZE_MAX,
-						  .a = w->shown[pair->a] };
+										  : SIZE_MAX };
 		if (!w->tied[i]) {
 			continue;
 		}
@@ -195,38 +194,17 @@ bool usk_conflict_contradicted(const struct usk_work *w, size_t pair)
 	       (w->p->model.kind == USK_LINEAR && (c->n_brackets || c->n_outliers));
 }
 
-static void look(struct usk_work *w)
-{
-	const struct usk_graph_problem *p = w->p;
-	w->shown = usk_grow(NULL, w->c->n_clocks + 1, sizeof *w->shown);
-	for (size_t k = 0; k < w->c->n_clocks; k++) {
-		w->shown[k] = (struct usk_stamp_span){ INT64_MAX, INT64_MIN };
-	}
-	for (size_t i = 0; i < p->n_pairs; i++) {
-		const uint32_t both[] = { p->pair[i].a, p->pair[i].b };
-		for (int side = 0; side < 2 && w->tied[i]; side++) {
-			const struct usk_stamp_span *s = &p->pair[i].part->span[side];
-			struct usk_stamp_span *all = &w->shown[both[side]];
-			all->first_ns = s->first_ns < all->first_ns ? s->first_ns : all->first_ns;
-			all->last_ns = s->last_ns > all->last_ns ? s->last_ns : all->last_ns;
-		}
-	}
-	usk_parallel(p->n_pairs, 4, p->threads, look_at_pairs, w);
-	USK_FREE(w->shown);
-	w->shown = NULL;
-}
-
 void usk_conflict_look(struct usk_work *w)
 {
 	w->reference = USK_NO_CLOCK;
-	look(w);
+	usk_parallel(w->p->n_pairs, 4, w->p->threads, look_at_pairs, w);
 }
 
 void usk_conflict_begin(struct usk_work *w)
 {
 	const struct usk_graph_problem *p = w->p;
 	w->reference = usk_paths_reference(w);
-	look(w);
+	usk_parallel(p->n_pairs, 4, p->threads, look_at_pairs, w);
 	for (size_t i = 0; i < w->n_clocks; i++) {
 		w->wander_e12[i] = p->model.wander_e12;
 	}

@@ -27,7 +27,6 @@ struct usk_course {
 	bool slews; /* it is seen to be slewed: what a slew explains is no wrong message */
 	struct usk_outlook *outlook; /* NULL, or usk_course_outlook() */
 	struct usk_stamps *stamps;   /* NULL, or usk_course_stamps() */
-	struct usk_stamp_span a;     /* what a shows in messages of any pair */
 	/* As outliers are sought: x of the floors, and of the ceilings, that were left out before, sorted. */
 	int64_t *gone[2];
 	size_t n_gone[2];

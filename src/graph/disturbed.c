@@ -503,8 +503,7 @@ void usk_calm_of(const struct usk_part *p, const struct usk_calm_model *m,
 				.skew_e12 = m->max_skew_e12,
 				.own_rates = m->own_rates,
 				.fixed = !m->wander_e12 && !m->own_rates,
-				.ends = m->at_ends > 0 && !m->own_rates,
-				.a = m->a };
+				.ends = m->at_ends > 0 && !m->own_rates };
 	struct usk_need need;
 	/* Rates are rounded to 10^-12. */
 	int64_t wander = m->clocks * m->wander_e12, steered = m->clocks * USK_STEERED_E12;

@@ -41,6 +41,7 @@ struct among {
 	struct usk_outlook *x;
 	struct usk_course with;
 	size_t at;
+	usk_i128 silence; /* the longest between stamps of a */
 };
 
 /* Where records tell of a break. */
@@ -51,7 +52,7 @@ struct breaks {
 static struct among among_of(const struct usk_course *w, struct usk_slope_range c,
 			     struct usk_outlook *x)
 {
-	struct among m = { w, c, x, *w, w->n };
+	struct among m = { .w = w, .c = c, .x = x, .with = *w, .at = w->n };
 	m.with.p = usk_grow(NULL, w->n + 1, sizeof *m.with.p);
 	if (w->n) {
 		memcpy(m.with.p, w->p, w->n * sizeof *m.with.p);
@@ -117,22 +118,34 @@ static struct usk_range stretch_of(const struct among *m, const struct breaks *b
 	return (struct usk_range){ k ? b->at[k - 1] : 0, k < b->n ? b->at[k] : m->w->n };
 }
 
-/* Does a's stamp of it lie where b would have shown its own if it was set back: no farther from all that a shows than these
- * last, or nearer than all that lies beyond a break? */
+static usk_i128 longest_silence(const struct usk_course *w)
+{
+	int64_t *a = usk_grow(NULL, w->n + 1, sizeof *a);
+	usk_i128 longest = 0;
+	for (size_t i = 0; i < w->n; i++) {
+		a[i] = a_stamp(w, i);
+	}
+	qsort(a, w->n, sizeof *a, usk_by_int64);
+	for (size_t i = 1; i < w->n; i++) {
+		const usk_i128 silence = (usk_i128)a[i] - a[i - 1];
+		longest = silence > longest ? silence : longest;
+	}
+	free(a);
+	return longest;
+}
+
+/* Does a's stamp of it lie where b would have shown its own if it was set back: beyond all of the pair by no more than the
+ * longest silence among these, or nearer than all that lies beyond a break? */
 static bool is_near(const struct among *m, struct usk_range stretch, bool last)
 {
 	const int64_t a = a_stamp(&m->with, m->at);
 	const size_t n = m->w->n;
 	const bool beyond = last ? stretch.end < n : stretch.first > 0;
-	if (!beyond) {
-		const struct usk_stamp_span *shown = &m->w->a;
-		const usk_i128 lasts = (usk_i128)shown->last_ns - shown->first_ns;
-		return last ? a <= shown->last_ns + lasts : a >= shown->first_ns - lasts;
-	}
 	int64_t least, most;
-	usk_course_stamps_between(m->w->stamps, last ? stretch.end : 0,
-				  last ? n - 1 : stretch.first - 1, &least, &most);
-	return last ? least >= a : most <= a;
+	usk_course_stamps_between(m->w->stamps, beyond && last ? stretch.end : 0,
+				  beyond && !last ? stretch.first - 1 : n - 1, &least, &most);
+	return beyond ? (last ? least >= a : most <= a)
+		      : (last ? a - (usk_i128)most : least - (usk_i128)a) <= m->silence;
 }
 
 /*
@@ -235,63 +248,127 @@ static struct usk_offsets left_open(const struct among *m, size_t i, bool behind
 		      : usk_course_look(m->x, m->c, &m->with.p[i], i, behind);
 }
 
-/* By how much delays may hide what was between two moments: where messages of one direction are all there is on one
- * side, they took no longer than those on the other leave open, if what was done was undone; else nobody knows. */
-static usk_i128 most_delays(struct usk_offsets before, struct usk_offsets behind,
-			    struct usk_slope_range c, usk_i128 ns, bool undone)
+/* The two delays of an outlier and a message that it contradicts, at most, if neither took longer than the slowest of its
+ * direction; USK_NONE: messages go one way only on either side. */
+static usk_i128 slowest(const struct usk_course *w, struct usk_offsets before,
+			struct usk_offsets behind)
+{
+	const struct usk_offsets *v = before.has[0] && before.has[1] ? &before : &behind;
+	const bool one = v->has[0] && v->has[1];
+	return one ? usk_ceil_div(v->hi - v->lo, USK_E12) + w->part->spread_ns : USK_NONE;
+}
+
+/* By how much delays may hide what was between two moments; undone: it was undone, and delays are as on the side where
+ * messages of both directions tell, if there is one. USK_NONE: unknown. */
+static usk_i128 most_delays(const struct usk_course *w, struct usk_offsets before,
+			    struct usk_offsets behind, struct usk_slope_range c, usk_i128 ns,
+			    bool undone)
 {
 	const struct usk_rise net = usk_rise_between(c, before, behind, ns);
 	const bool known = net.least_ns != USK_NONE && net.most_ns != USK_NONE;
-	const struct usk_offsets *v = before.has[0] && before.has[1] ? &before : &behind;
-	const bool one = v->has[0] && v->has[1];
-	return known	 ? (usk_i128)net.most_ns - net.least_ns
-	       : !undone ? USK_NONE
-	       : one	 ? usk_ceil_div(v->hi - v->lo, USK_E12)
-			 : 0;
+	const usk_i128 slow = slowest(w, before, behind);
+	return known		  ? (usk_i128)net.most_ns - net.least_ns
+	       : !undone	  ? slow
+	       : slow != USK_NONE ? slow - w->part->spread_ns
+				  : 0;
 }
+
+/* The farthest point behind the outlier, or before it, that it contradicts, by its number without the outlier. Such messages
+ * may have crossed it, so that they were sent, or received, on the other side of what happened; but not if one is farther
+ * away than two delays, or beyond a break that records tell of. Their count: there is none, or they have not. */
+static size_t last_crossing(const struct among *m, bool behind, usk_i128 slow)
+{
+	const struct usk_course *w = m->w;
+	const struct usk_course_point *p = &m->with.p[m->at];
+	size_t last = w->n;
+	for (size_t i = behind ? m->at : m->at - 1; i < w->n; i = behind ? i + 1 : i - 1) {
+		i = usk_course_nearest(w, m->x, m->c, p, i, behind);
+		if (i >= w->n) {
+			break;
+		}
+		const usk_i128 away =
+			behind ? (usk_i128)w->p[i].x - p->x : (usk_i128)p->x - w->p[i].x;
+		const bool against = behind ? usk_course_contradict(m->c, p, &w->p[i])
+					    : usk_course_contradict(m->c, &w->p[i], p);
+		const bool breaks = !against && (behind || i + 1 < m->at);
+		if (breaks || (against && away > slow)) {
+			return w->n;
+		}
+		last = against ? i : last;
+	}
+	return last;
+}
+
+/* What happened if an outlier is right: between two points, one of which may be itself. */
+struct guess {
+	size_t from, to;
+	bool before, both; /* it contradicts what lies before it; and what lies behind */
+};
 
 /*
  * Nothing tells a wrong message from a clock that was set before it and back behind, or from
  * one that was set at an end: so bounds allow for that, too, from the nearest message that it
  * contradicts to the nearest behind. But no clock returns that was set by more than the time to
  * these: else a single wrong message would leave nothing known of hours. At a break that records
- * tell of it need not return.
+ * tell of it need not return. false: it would have returned.
  */
-static bool doubt_of(const struct among *m, const struct breaks *all, const struct usk_suspect *s,
-		     struct usk_bracket *b)
+static bool guess_of(const struct among *m, const struct usk_suspect *s, struct guess *out)
 {
 	const struct usk_course *w = &m->with;
-	const struct usk_slope_range c = m->c;
 	const struct against g = against_of(m);
 	const size_t at = m->at;
-	size_t from = g.from, to = g.to;
-	bool before = g.before || g.fresh[0], behind = g.behind || g.fresh[1];
-	bool both = g.before && g.behind;
-	usk_i128 since = (usk_i128)w->p[at].x - w->p[from].x;
-	usk_i128 until = (usk_i128)w->p[to].x - w->p[at].x;
-	bool any = (before || behind) && !(both && s->excess_ns > (since < until ? since : until));
+	const bool before = g.before || g.fresh[0], behind = g.behind || g.fresh[1];
+	const usk_i128 since = (usk_i128)w->p[at].x - w->p[g.from].x;
+	const usk_i128 until = (usk_i128)w->p[g.to].x - w->p[at].x;
+	*out = (struct guess){ before ? g.from : at, behind ? g.to : at, before,
+			       g.before && g.behind };
+	if (!out->both || s->excess_ns <= (since < until ? since : until)) {
+		return before || behind;
+	}
+	const usk_i128 slow = slowest(w, left_open(m, g.from, false), left_open(m, g.to, true));
+	for (int back = 1; back >= 0 && slow != USK_NONE; back--) {
+		const size_t last = last_crossing(m, back, slow);
+		if (last < m->w->n) {
+			*out = (struct guess){ back ? g.from : last, back ? last + 1 : g.to, back,
+					       false };
+			return true;
+		}
+	}
+	return false;
+}
+
+static size_t doubt_of(const struct among *m, const struct breaks *all, const struct usk_suspect *s,
+		       struct usk_bracket *b)
+{
+	const struct usk_course *w = &m->with;
+	const size_t at = m->at;
+	struct guess g;
+	const bool any = guess_of(m, s, &g);
 	if (any) {
 		/* What it does not contradict ends with it. */
-		struct usk_span span = { .from = before ? from : at,
-					 .to = behind ? to : at,
-					 .rises = before != s->ceiling };
+		const struct usk_span span = { .from = g.from,
+					       .to = g.to,
+					       .rises = g.before != s->ceiling };
+		const usk_i128 lasts = (usk_i128)w->p[g.to].x - w->p[g.from].x;
 		usk_course_bracket(w, &span, b);
 		b->doubted = true;
-		b->both = b->returned = both;
+		b->both = b->returned = g.both;
 		/* It was set by as much as that contradicts, give or take delays. */
-		const usk_i128 delays =
-			most_delays(left_open(m, span.from, false), left_open(m, span.to, true), c,
-				    (usk_i128)w->p[span.to].x - w->p[span.from].x, both);
-		b->open = !both && s->excess_ns > since + until;
+		const usk_i128 delays = most_delays(w, left_open(m, g.from, false),
+						    left_open(m, g.to, true), m->c, lasts, g.both);
+		b->open = !g.both && s->excess_ns > lasts;
 		if (b->open) {
-			reach_out(w, before, b);
+			reach_out(w, g.before, b);
 		}
 		const bool known = delays != USK_NONE;
 		b->most_ns = known ? usk_saturate(s->excess_ns + delays) : USK_NONE;
 		b->least_ns = known ? -b->most_ns : USK_NONE;
 	}
-	return any || ((before || behind) &&
-		       (doubt_at_end(m, all, true, b) || doubt_at_end(m, all, false, b)));
+	const bool contradicts = any || g.from < at || g.to > at;
+	const bool end =
+		(!any || g.both) && contradicts &&
+		(doubt_at_end(m, all, true, b + any) || doubt_at_end(m, all, false, b + any));
+	return (size_t)any + end;
 }
 
 /* How many of v[n], which do not fall, are less than x? */
@@ -452,8 +529,9 @@ static void doubt(const struct usk_course *w, const struct suspects *all, const 
 	const struct usk_slope_range cone = w->own_rates ? any : w->cone;
 	struct usk_outlook *outlook = usk_course_outlook(w, cone);
 	struct among m = among_of(w, cone, outlook);
+	m.silence = longest_silence(w);
 	struct breaks breaks = breaks_of(w);
-	c->doubt = usk_alloc(all->n, sizeof *c->doubt);
+	c->doubt = usk_alloc(2 * all->n, sizeof *c->doubt);
 	for (size_t i = 0; i < all->n; i++) {
 		const struct usk_suspect *x = suspect_of(all, i);
 		if (!x->right && !known[i]) {

@@ -214,8 +214,6 @@ struct usk_calm_model {
 	size_t at_ends;
 	/* What happened if outliers are right is asked where fewer than these are unexplained. */
 	size_t doubted_below;
-	struct usk_stamp_span
-		a; /* what a shows in messages of any pair, if outliers are asked about */
 };
 
 /* A clock that is seen to be slewed is steered by a daemon, which corrects by less, unseen: its

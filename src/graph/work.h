@@ -169,10 +169,9 @@ struct usk_work {
 	size_t share; /* so many clocks there are in all for one of the island: its part of the work
 		       */
 	uint32_t reference;
-	struct usk_stamp_span *shown; /* by clock: in messages that count, as pairs are looked at */
-	struct usk_calm *calm;	      /* by pair */
-	bool *tied;		      /* by pair: its messages count */
-	int64_t *distance;	      /* by pair: the shorter ones make paths */
+	struct usk_calm *calm; /* by pair */
+	bool *tied;	       /* by pair: its messages count */
+	int64_t *distance;     /* by pair: the shorter ones make paths */
 	struct usk_break *brk;
 	size_t n_breaks, cap_breaks;
 	struct usk_seen *seen;

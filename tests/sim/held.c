@@ -15,10 +15,10 @@ void held_moment(struct held_moments *m, int64_t true_ns)
 	m->true_ns[m->n++] = true_ns;
 }
 
-void held_stamp(struct held_moments *m, int64_t stamp, bool sent)
+void held_stamp(struct held_moments *m, struct held_stamp stamp)
 {
 	m->stamp = usk_room(m->stamp, m->n_stamps, &m->cap_stamps, sizeof *m->stamp);
-	m->stamp[m->n_stamps++] = (struct held_stamp){ stamp, sent };
+	m->stamp[m->n_stamps++] = stamp;
 }
 
 void held_grid(struct held_moments *m, int64_t from_ns, int64_t to_ns, int64_t n)
@@ -265,26 +265,33 @@ static void judge(struct held *h, const struct band *b, int64_t true_ns, int64_t
 	}
 }
 
-/* No message that was used stands in the epoch from there on, or all that do went one way: then nothing bounds the epoch
+/* Is a stamp that messages used have of an epoch, or could it be? */
+static bool is_of(const struct held_stamp *s, const struct held_moments *m,
+		  const struct sim_clock *c, uint32_t seen, uint32_t epoch, int64_t end_ns)
+{
+	if (s->true_ns != USK_NONE) {
+		return epoch_at(c, seen, s->true_ns) == epoch;
+	}
+	const struct held_place end = held_place(c, seen, end_ns);
+	return (epoch != end.epoch || s->ns <= end.local_ns) &&
+	       held_shows(c, seen, (struct held_place){ epoch, s->ns }, m->resolution_ns);
+}
+
+/* No message that was used stands in the epoch from there on, or all of the epoch's went one way: then nothing bounds it
  * on both sides. */
 static bool is_silent(const struct held_moments *m, const struct sim_clock *c, uint32_t seen,
 		      struct held_place from)
 {
 	bool any = !m->stamp, way[2] = { any, any };
-	int64_t begin_ns = m->n ? m->true_ns[0] : 0, end_ns = begin_ns;
+	int64_t end_ns = m->n ? m->true_ns[0] : 0;
 	for (size_t i = 0; i < m->n; i++) {
-		begin_ns = m->true_ns[i] < begin_ns ? m->true_ns[i] : begin_ns;
 		end_ns = m->true_ns[i] > end_ns ? m->true_ns[i] : end_ns;
 	}
-	struct held_place begin = held_place(c, seen, begin_ns), end = held_place(c, seen, end_ns);
 	for (size_t i = 0; i < m->n_stamps && !(any && way[0] && way[1]); i++) {
-		const int64_t x = m->stamp[i].ns;
-		const bool in =
-			(from.epoch != begin.epoch || x > begin.local_ns - m->resolution_ns) &&
-			(from.epoch != end.epoch || x <= end.local_ns) &&
-			held_shows(c, seen, (struct held_place){ from.epoch, x }, m->resolution_ns);
-		any = any || (in && x >= from.local_ns);
-		way[m->stamp[i].sent] = way[m->stamp[i].sent] || in;
+		const struct held_stamp *s = &m->stamp[i];
+		const bool in = is_of(s, m, c, seen, from.epoch, end_ns);
+		any = any || (in && s->ns >= from.local_ns);
+		way[s->sent] = way[s->sent] || in;
 	}
 	return !(any && way[0] && way[1]);
 }

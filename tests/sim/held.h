@@ -31,8 +31,8 @@ struct held_place {
 };
 
 struct held_stamp {
-	int64_t ns;
-	bool sent; /* or received */
+	int64_t ns, true_ns; /* true_ns: when it was; USK_NONE: not known */
+	bool sent;	     /* or received */
 };
 
 struct held_moments {
@@ -55,7 +55,7 @@ struct held {
 };
 
 void held_moment(struct held_moments *m, int64_t true_ns);
-void held_stamp(struct held_moments *m, int64_t stamp, bool sent);
+void held_stamp(struct held_moments *m, struct held_stamp stamp);
 /** n + 1 moments from one to the other; and ever closer around each jump of the clock. */
 void held_grid(struct held_moments *m, int64_t from_ns, int64_t to_ns, int64_t n);
 void held_around(struct held_moments *m, const struct sim_clock *c, int64_t from_ns, int64_t to_ns);

@@ -3,7 +3,7 @@
  * networks.c - small networks whose clocks step: does every band hold the truth?
  *
  * In    [--count N] [--seed FIRST] [--jobs N] [--verbose] [--small | --ends] [--segments]
- *       [--keep FOLDER]
+ *       [--wan] [--keep FOLDER]
  * Out   a line per network whose band is false, the worst of them with its seed, widths, and
  *       "N networks, M clocks, K with a band that excludes the truth"; 1 if there is one
  *
@@ -18,6 +18,8 @@
  * then it is where it says that a clock may have been set, or slewed, and all that it assumes is true.
  *
  * --ends: one step, within the first or the last 2 s, more likely so the nearer to an end: one message or two tell of it.
+ *
+ * --wan: delays, and steps, are forty times as long: several messages of a pair are under way together.
  *
  * --keep: each network as FOLDER/SEED.csv, the table that is asked about.
  *
@@ -62,7 +64,7 @@ struct tally {
 
 struct job {
 	uint64_t first, count, jobs;
-	bool verbose, small, ends, segments;
+	bool verbose, small, ends, segments, wan;
 	const char *keep;
 };
 
@@ -71,6 +73,11 @@ struct job {
 static double log_between(struct usk_rng *r, double low, double high)
 {
 	return low * pow(high / low, usk_rng_unit(r));
+}
+
+static int64_t times_of(const struct job *j)
+{
+	return j->wan ? 40 : 1;
 }
 
 static int64_t between(struct usk_rng *r, int64_t low, int64_t high)
@@ -87,16 +94,17 @@ static int by_left(const void *a, const void *b)
 }
 
 /* One direction of a pair: its rate, its least delay and what queues add to it. */
-static void draw_direction(struct network *w, struct usk_rng *r, uint32_t from, uint32_t to)
+static void draw_direction(struct network *w, struct usk_rng *r, uint32_t from, uint32_t to,
+			   int64_t times)
 {
 	double gap_ns = 1e9 / log_between(r, 0.5, 20);
-	int64_t least = llround(log_between(r, 2e4, 1.5e6));
-	double tail = log_between(r, 5e3, 3e5);
+	int64_t least = times * llround(log_between(r, 2e4, 1.5e6));
+	double tail = (double)times * log_between(r, 5e3, 3e5);
 	int64_t at = w->start_ns;
 	for (;;) {
 		at += 1 + llround(usk_rng_exponential(r, gap_ns));
 		int64_t delay = least + llround(usk_rng_exponential(r, tail));
-		delay = delay < 2 * MS ? delay : 2 * MS;
+		delay = delay < times * 2 * MS ? delay : times * 2 * MS;
 		if (at + delay > w->end_ns) {
 			return;
 		}
@@ -107,17 +115,17 @@ static void draw_direction(struct network *w, struct usk_rng *r, uint32_t from, 
 	}
 }
 
-static void draw_traffic(struct network *w, struct usk_rng *r)
+static void draw_traffic(struct network *w, struct usk_rng *r, int64_t times)
 {
 	uint32_t kind = (uint32_t)usk_rng_below(r, 3); /* chain, tree, ring */
 	for (uint32_t h = 1; h < w->hosts; h++) {
 		uint32_t other = kind == 1 ? (uint32_t)usk_rng_below(r, h) : h - 1;
-		draw_direction(w, r, other, h);
-		draw_direction(w, r, h, other);
+		draw_direction(w, r, other, h, times);
+		draw_direction(w, r, h, other, times);
 	}
 	if (kind == 2) {
-		draw_direction(w, r, w->hosts - 1, 0);
-		draw_direction(w, r, 0, w->hosts - 1);
+		draw_direction(w, r, w->hosts - 1, 0, times);
+		draw_direction(w, r, 0, w->hosts - 1, times);
 	}
 	qsort(w->m, w->n, sizeof *w->m, by_left);
 }
@@ -136,8 +144,9 @@ static void draw_steps(struct network *w, struct usk_rng *r, const struct job *j
 	int64_t length = w->end_ns - w->start_ns;
 	w->n_steps = (size_t)between(r, 1, j->ends ? 1 : STEPS);
 	for (size_t i = 0; i < w->n_steps; i++) {
-		int64_t size =
-			llround(j->small ? log_between(r, 1e5, 5e6) : log_between(r, 2e5, 1e8));
+		const double size_ns =
+			j->small ? log_between(r, 1e5, 5e6) : log_between(r, 2e5, 1e8);
+		const int64_t size = times_of(j) * llround(size_ns);
 		w->step[i] = (struct sim_step){
 			.host = (uint32_t)usk_rng_below(r, w->hosts),
 			.after_ns = draw_moment(r, length, j->ends),
@@ -204,7 +213,7 @@ static void draw(struct network *w, uint64_t seed, const struct job *j)
 		w->offset_ns[h] = between(&r, -10 * SECOND, 10 * SECOND);
 		w->rate_e12[h] = between(&r, -MAX_SKEW / 5, MAX_SKEW / 5);
 	}
-	draw_traffic(w, &r);
+	draw_traffic(w, &r, times_of(j));
 	do {
 		draw_steps(w, &r, j);
 		make_clocks(w);
@@ -395,10 +404,14 @@ static void judge(struct tally *t, const struct job *j, const struct network *w)
 		for (size_t k = 0; k < w->n; k++) {
 			if (w->m[k].from == host) {
 				held_moment(&moments[i], w->m[k].left_ns);
-				held_stamp(&moments[i], w->m[k].sent_ns, true);
+				held_stamp(&moments[i],
+					   (struct held_stamp){ w->m[k].sent_ns, w->m[k].left_ns,
+								true });
 			} else if (w->m[k].to == host) {
 				held_moment(&moments[i], w->m[k].arrived_ns);
-				held_stamp(&moments[i], w->m[k].received_ns, false);
+				held_stamp(&moments[i],
+					   (struct held_stamp){ w->m[k].received_ns,
+								w->m[k].arrived_ns, false });
 			}
 		}
 	}
@@ -504,6 +517,8 @@ static bool read_arguments(int argc, char **argv, struct job *j)
 			j->ends = true;
 		} else if (!strcmp(argv[i], "--segments")) {
 			j->segments = true;
+		} else if (!strcmp(argv[i], "--wan")) {
+			j->wan = true;
 		} else if (!strcmp(argv[i], "--keep") && i + 1 < argc) {
 			j->keep = argv[++i];
 		} else if (number && i + 1 < argc) {
@@ -525,7 +540,7 @@ int main(int argc, char **argv)
 	if (!read_arguments(argc, argv, &j)) {
 		fprintf(stderr, "usage: networks [--count N] [--seed FIRST] [--jobs N] "
 				"[--verbose] [--small | --ends] [--segments] "
-				"[--keep FOLDER]\n");
+				"[--wan] [--keep FOLDER]\n");
 		return 2;
 	}
 	struct tally t = share(&j);

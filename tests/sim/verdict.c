@@ -75,8 +75,8 @@ static void check_moments(struct trial *t)
 	 * epochs they are. */
 	for (size_t i = 0; i < t->n_used && !t->n; i++) {
 		const struct usk_msg *u = &t->used[i].msg;
-		held_stamp(&moments[u->from], u->sent_ns, true);
-		held_stamp(&moments[u->to], u->received_ns, false);
+		held_stamp(&moments[u->from], (struct held_stamp){ u->sent_ns, USK_NONE, true });
+		held_stamp(&moments[u->to], (struct held_stamp){ u->received_ns, USK_NONE, false });
 	}
 	held_check(t->answer, t->truth, moments, t->held);
 	for (uint32_t i = 0; i < t->answer->n_clocks; i++) {
