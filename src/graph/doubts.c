@@ -248,6 +248,12 @@ static struct usk_offsets left_open(const struct among *m, size_t i, bool behind
 		      : usk_course_look(m->x, m->c, &m->with.p[i], i, behind);
 }
 
+/* By how much delays differ, of both directions together; 0 where something happened, which adds to it. */
+static int64_t spread_of(const struct usk_course *w)
+{
+	return w->n_happened ? 0 : w->part->spread_ns;
+}
+
 /* The two delays of an outlier and a message that it contradicts, at most, if neither took longer than the slowest of its
  * direction; USK_NONE: messages go one way only on either side. */
 static usk_i128 slowest(const struct usk_course *w, struct usk_offsets before,
@@ -255,7 +261,7 @@ static usk_i128 slowest(const struct usk_course *w, struct usk_offsets before,
 {
 	const struct usk_offsets *v = before.has[0] && before.has[1] ? &before : &behind;
 	const bool one = v->has[0] && v->has[1];
-	return one ? usk_ceil_div(v->hi - v->lo, USK_E12) + w->part->spread_ns : USK_NONE;
+	return one ? usk_ceil_div(v->hi - v->lo, USK_E12) + spread_of(w) : USK_NONE;
 }
 
 /* By how much delays may hide what was between two moments; undone: it was undone, and delays are as on the side where
@@ -269,34 +275,36 @@ static usk_i128 most_delays(const struct usk_course *w, struct usk_offsets befor
 	const usk_i128 slow = slowest(w, before, behind);
 	return known		  ? (usk_i128)net.most_ns - net.least_ns
 	       : !undone	  ? slow
-	       : slow != USK_NONE ? slow - w->part->spread_ns
+	       : slow != USK_NONE ? slow - spread_of(w)
 				  : 0;
 }
 
 /* The farthest point behind the outlier, or before it, that it contradicts, by its number without the outlier. Such messages
  * may have crossed it, so that they were sent, or received, on the other side of what happened; but not if one is farther
- * away than two delays, or beyond a break that records tell of. Their count: there is none, or they have not. */
-static size_t last_crossing(const struct among *m, bool behind, usk_i128 slow)
+ * away than two delays, or if records tell of a break on that side. Their count: there is none, or they have not. */
+static size_t last_crossing(const struct among *m, struct usk_range stretch, bool behind,
+			    usk_i128 slow)
 {
 	const struct usk_course *w = m->w;
 	const struct usk_course_point *p = &m->with.p[m->at];
-	size_t last = w->n;
-	for (size_t i = behind ? m->at : m->at - 1; i < w->n; i = behind ? i + 1 : i - 1) {
-		i = usk_course_nearest(w, m->x, m->c, p, i, behind);
-		if (i >= w->n) {
-			break;
-		}
-		const usk_i128 away =
-			behind ? (usk_i128)w->p[i].x - p->x : (usk_i128)p->x - w->p[i].x;
-		const bool against = behind ? usk_course_contradict(m->c, p, &w->p[i])
-					    : usk_course_contradict(m->c, &w->p[i], p);
-		const bool breaks = !against && (behind || i + 1 < m->at);
-		if (breaks || (against && away > slow)) {
-			return w->n;
-		}
-		last = against ? i : last;
+	const size_t n = w->n, at = m->at;
+	size_t near, last = n;
+	if (behind && stretch.end == n) {
+		USK_FIRST(near, at, n, w->p[near].x - (usk_i128)p->x > slow);
+		const bool beyond =
+			near < n && usk_course_nearest(w, m->x, m->c, p, near, true) < n;
+		USK_FIRST(last, at, near, usk_course_nearest(w, m->x, m->c, p, last, true) == n);
+		last = beyond || last == at ? n : last - 1;
+	} else if (!behind && !stretch.first) {
+		USK_FIRST(near, 0, at, (usk_i128)p->x - w->p[near].x <= slow);
+		const bool beyond =
+			near && usk_course_nearest(w, m->x, m->c, p, near - 1, false) < n;
+		USK_FIRST(last, near, at, usk_course_nearest(w, m->x, m->c, p, last, false) < n);
+		last = beyond || last == at ? n : last;
 	}
-	return last;
+	const bool against = last < n && (behind ? usk_course_contradict(m->c, p, &w->p[last])
+						 : usk_course_contradict(m->c, &w->p[last], p));
+	return against ? last : n;
 }
 
 /* What happened if an outlier is right: between two points, one of which may be itself. */
@@ -312,7 +320,8 @@ struct guess {
  * these: else a single wrong message would leave nothing known of hours. At a break that records
  * tell of it need not return. false: it would have returned.
  */
-static bool guess_of(const struct among *m, const struct usk_suspect *s, struct guess *out)
+static bool guess_of(const struct among *m, const struct breaks *all, const struct usk_suspect *s,
+		     struct guess *out)
 {
 	const struct usk_course *w = &m->with;
 	const struct against g = against_of(m);
@@ -327,7 +336,7 @@ static bool guess_of(const struct among *m, const struct usk_suspect *s, struct 
 	}
 	const usk_i128 slow = slowest(w, left_open(m, g.from, false), left_open(m, g.to, true));
 	for (int back = 1; back >= 0 && slow != USK_NONE; back--) {
-		const size_t last = last_crossing(m, back, slow);
+		const size_t last = last_crossing(m, stretch_of(m, all), back, slow);
 		if (last < m->w->n) {
 			*out = (struct guess){ back ? g.from : last, back ? last + 1 : g.to, back,
 					       false };
@@ -343,7 +352,7 @@ static size_t doubt_of(const struct among *m, const struct breaks *all, const st
 	const struct usk_course *w = &m->with;
 	const size_t at = m->at;
 	struct guess g;
-	const bool any = guess_of(m, s, &g);
+	const bool any = guess_of(m, all, s, &g);
 	if (any) {
 		/* What it does not contradict ends with it. */
 		const struct usk_span span = { .from = g.from,

@@ -400,7 +400,7 @@ static int64_t hidden(const struct course *k, struct usk_offsets l, struct usk_o
 		const usk_i128 least = r.lo - l.hi - (usk_i128)d * c.fast_e12;
 		return (int64_t)(usk_ceil_div(most, USK_E12) - usk_floor_div(least, USK_E12));
 	}
-	const int64_t some = delays(l, r, undone ? 0 : k->part.spread_ns);
+	const int64_t some = delays(l, r, undone || k->w.n_happened ? 0 : k->part.spread_ns);
 	return some == USK_NONE && undone ? 0 : some;
 }
 
@@ -419,7 +419,7 @@ static size_t crossing(const struct course *k, const struct among_them *m, bool 
 		i = behind ? i + 1 : i - 1;
 		const bool its = against(k->c, &m->p[m->at], &m->p[i], behind);
 		const int64_t away = behind ? m->p[i].x - m->p[m->at].x : m->p[m->at].x - m->p[i].x;
-		if ((!its && is_fresh(m->p, m->n, i, behind)) || (its && away > slow)) {
+		if (is_fresh(m->p, m->n, i, behind) || (its && away > slow)) {
 			return m->at;
 		}
 		last = its ? i : last;
@@ -440,8 +440,9 @@ static bool doubt(const struct course *k, const struct usk_suspect *s, struct us
 		return false;
 	}
 	if (both && s->excess_ns > (since < until ? since : until)) {
-		const int64_t slow = delays(look_from(k, &m, near[0], false),
-					    look_from(k, &m, near[1], true), k->part.spread_ns);
+		const int64_t slow =
+			delays(look_from(k, &m, near[0], false), look_from(k, &m, near[1], true),
+			       k->w.n_happened ? 0 : k->part.spread_ns);
 		for (int behind = 1; behind >= 0 && both && slow != USK_NONE; behind--) {
 			const size_t last = crossing(k, &m, behind, slow);
 			if (last != m.at) {
