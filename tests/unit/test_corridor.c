@@ -156,6 +156,19 @@ static int by_point(const void *pa, const void *pb)
 	return (a->offset_ns > b->offset_ns) - (a->offset_ns < b->offset_ns);
 }
 
+/* By how much offsets differ, less what the coarse rate makes of them. */
+static usk_i128 spread_e12(const struct traffic *t, const struct usk_point *p, size_t n)
+{
+	usk_i128 least = 0, most = 0;
+	for (size_t i = 0; i < n; i++) {
+		const usk_i128 x = (usk_i128)p[i].local_ns - t->frame.local_ns;
+		const usk_i128 v = (usk_i128)p[i].offset_ns * USK_E12 - x * t->frame.rate_e12;
+		least = !i || v < least ? v : least;
+		most = !i || v > most ? v : most;
+	}
+	return most - least;
+}
+
 static void test_kept_are_the_undominated(void **state)
 {
 	(void)state;
@@ -165,6 +178,7 @@ static void test_kept_are_the_undominated(void **state)
 		struct traffic t;
 		traffic_make(&t, seed, 1 + usk_rng_below(&r, 150));
 		struct usk_corridor *k = in_parts(&t, &r);
+		usk_i128 differ = 0;
 		for (int side = 0; side < 2; side++) {
 			struct usk_point p[150], want[150];
 			size_t n = 0, m = 0, got;
@@ -176,6 +190,7 @@ static void test_kept_are_the_undominated(void **state)
 				}
 			}
 			CHECK(usk_corridor_count(k, side) == n, &t);
+			differ += spread_e12(&t, p, n);
 			if (n) {
 				qsort(p, n, sizeof *p, by_point);
 			}
@@ -195,6 +210,10 @@ static void test_kept_are_the_undominated(void **state)
 			const struct usk_point *have = usk_corridor_kept(k, side, &got);
 			CHECK(got == m && !memcmp(have, want, m * sizeof *want), &t);
 		}
+		/* Each is rounded up, and doubles have 53 bits. */
+		const usk_i128 over = (usk_i128)usk_corridor_spread(k) * USK_E12 - differ;
+		const usk_i128 slack = 4 * (usk_i128)USK_E12 + differ / (INT64_C(1) << 40);
+		CHECK(over >= -slack && over <= slack, &t);
 		usk_corridor_free(k);
 		free(t.msg);
 	}

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * test_course.c - what is asked of a pair's points in the order of time, point by point
- *
- * Few points at small numbers, so that they lie on one another, and at what slopes leave open.
- */
-#include "../part.h"
-#include "graph/course.h"
+/* test_course.c - what is asked of a pair's points in the order of time, point by point */
+#include "courses.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,137 +9,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-enum { MOST = 9 };
-
-struct course {
-	uint64_t seed;
-	struct usk_rng r;
-	struct usk_part part;
-	struct usk_course_point p[MOST + 1];
-	struct usk_slope_range c;
-	struct usk_between happened[2];
-	struct usk_course w;
-	struct usk_outlook *outlook;
-	struct usk_stamps *stamps;
-};
-
-static int64_t among(struct usk_rng *r, int64_t from, int64_t to)
-{
-	return from + (int64_t)usk_rng_below(r, (uint64_t)(to - from) + 1);
-}
-
-static struct usk_course_point random_point(struct course *k, int64_t x)
-{
-	const int64_t wide = 1 + (int64_t)(k->seed % 12);
-	return (struct usk_course_point){ .x = x,
-					  .y = among(&k->r, -wide, wide),
-					  .ceiling = usk_rng_below(&k->r, 2) };
-}
-
-static void begin(struct course *k, uint64_t seed)
-{
-	*k = (struct course){ .seed = seed };
-	usk_rng_seed(&k->r, seed);
-	const int64_t slow = among(&k->r, -4, 2), fast = slow + among(&k->r, 0, 4);
-	k->c = (struct usk_slope_range){ slow * USK_E12 / 4, fast * USK_E12 / 4 };
-	k->part = (struct usk_part){ .frame = { .local_ns = 1000, .offset_ns = -300 },
-				     .q_ns = { among(&k->r, 0, 2), among(&k->r, 0, 2) },
-				     .spread_ns = among(&k->r, 0, 3) };
-	k->w = (struct usk_course){ .part = &k->part,
-				    .p = k->p,
-				    .n = (size_t)among(&k->r, 1, MOST),
-				    .skew_e12 = 2 * USK_E12,
-				    .cone = k->c };
-	int64_t x = 0;
-	for (size_t i = 0; i < k->w.n; i++) {
-		k->p[i] = random_point(k, x);
-		k->p[i].fresh = i && seed % 2 && !usk_rng_below(&k->r, 5);
-		x += among(&k->r, 0, 3);
-	}
-	k->w.happened = k->happened;
-	for (k->w.n_happened = usk_rng_below(&k->r, 3), x = 0; x < (int64_t)k->w.n_happened; x++) {
-		const int64_t from = among(&k->r, 0, 3 * MOST);
-		k->happened[x] = (struct usk_between){ from, from + among(&k->r, 1, 3) };
-	}
-	k->outlook = usk_course_outlook(&k->w, k->c);
-	k->stamps = usk_course_stamps(&k->w);
-}
-
-static void end(struct course *k)
-{
-	usk_course_outlook_free(k->outlook);
-	usk_course_stamps_free(k->stamps);
-}
-
-/* ---- the same, point by point ------------------------------------------------------------- */
-
-static int64_t offset(const struct usk_course_point *p)
-{
-	return p->ceiling ? -p->y : p->y;
-}
-
-/* What a showed as the message says that p is of. */
-static int64_t a_stamp(const struct usk_part *part, const struct usk_course_point *p)
-{
-	const int64_t zero = part->frame.local_ns + part->frame.offset_ns;
-	return zero + p->x + offset(p) - (p->ceiling ? part->q_ns[1] : 0);
-}
-
-/* Is no slope possible between a floor and a ceiling? */
-static bool contradict(struct usk_slope_range c, const struct usk_course_point *first,
-		       const struct usk_course_point *second)
-{
-	const usk_i128 d = second->x - first->x, up = (usk_i128)offset(second) - offset(first);
-	return first->ceiling != second->ceiling &&
-	       (second->ceiling ? up * USK_E12 < d * c.slow_e12 : up * USK_E12 > d * c.fast_e12);
-}
-
-static bool against(struct usk_slope_range c, const struct usk_course_point *p,
-		    const struct usk_course_point *q, bool behind)
-{
-	return behind ? contradict(c, p, q) : contradict(c, q, p);
-}
-
-/* Do records tell of a break between point i of p[n] and the one before as seen from nearby? */
-static bool is_fresh(const struct usk_course_point *p, size_t n, size_t i, bool behind)
-{
-	return behind ? p[i].fresh : i + 1 < n && p[i + 1].fresh;
-}
-
-/* Points from p[next] on, or those before it, as far as they can be of one event with q: what they leave open there. */
-static struct usk_offsets look(struct usk_slope_range c, const struct usk_course_point *p, size_t n,
-			       const struct usk_course_point *q, size_t next, bool behind)
-{
-	struct usk_offsets v = { .has = { !q->ceiling, q->ceiling },
-				 .lo = usk_e12(offset(q)),
-				 .hi = usk_e12(offset(q)) };
-	for (size_t i = behind ? next : next - 1; i < n && !is_fresh(p, n, i, behind);
-	     i += behind ? 1 : (size_t)-1) {
-		const usk_i128 d = (usk_i128)q->x - p[i].x, y = usk_e12(offset(&p[i]));
-		struct usk_offsets x = v;
-		if (p[i].ceiling) {
-			const usk_i128 hi = y + d * (behind ? c.slow_e12 : c.fast_e12);
-			x.hi = !x.has[1] || hi < x.hi ? hi : x.hi;
-			x.has[1] = true;
-		} else {
-			const usk_i128 lo = y + d * (behind ? c.fast_e12 : c.slow_e12);
-			x.lo = !x.has[0] || lo > x.lo ? lo : x.lo;
-			x.has[0] = true;
-		}
-		if (x.has[0] && x.has[1] && x.lo > x.hi) {
-			break;
-		}
-		v = x;
-	}
-	return v;
-}
-
-static bool alike(struct usk_offsets a, struct usk_offsets b)
-{
-	return a.has[0] == b.has[0] && a.has[1] == b.has[1] && (!a.has[0] || a.lo == b.lo) &&
-	       (!a.has[1] || a.hi == b.hi);
-}
 
 /* ---- questions ------------------------------------------------------------------------------ */
 
@@ -188,9 +52,9 @@ static void test_points(void **state)
 	(void)state;
 	for (uint64_t seed = case_first(6000); seed < case_end(6000); seed++) {
 		struct course k;
-		begin(&k, seed);
+		course_begin(&k, seed);
 		const struct usk_course *w = &k.w;
-		const struct usk_course_point p = random_point(&k, among(&k.r, 0, k.p[w->n - 1].x));
+		const struct usk_course_point p = course_point(&k, among(&k.r, 0, k.p[w->n - 1].x));
 		size_t at = 0;
 		while (at < w->n && w->p[at].x < p.x) {
 			at++;
@@ -198,21 +62,23 @@ static void test_points(void **state)
 		for (int behind = 0; behind < 2; behind++) {
 			ask_points(&k, &p, at, behind);
 			if (at > 0 && at < w->n) { /* on both sides there is one */
-				CHECK(alike(usk_course_look(k.outlook, k.c, &p, at, behind),
-					    look(k.c, w->p, w->n, &p, at, behind)),
+				CHECK(offsets_alike(usk_course_look(k.outlook, k.c, &p, at, behind),
+						    course_look(k.c, w->p, w->n, &p, at, behind)),
 				      &k);
 			}
 			for (size_t i = 0; i < w->n; i++) {
 				const size_t next = behind ? i + 1 : i;
 				const struct usk_offsets want =
-					look(k.c, w->p, w->n, &w->p[i], next, behind);
+					course_look(k.c, w->p, w->n, &w->p[i], next, behind);
 				k.w.outlook = NULL;
-				CHECK(alike(usk_course_left_open(w, k.c, i, behind), want), &k);
+				CHECK(offsets_alike(usk_course_left_open(w, k.c, i, behind), want),
+				      &k);
 				k.w.outlook = k.outlook;
-				CHECK(alike(usk_course_left_open(w, k.c, i, behind), want), &k);
+				CHECK(offsets_alike(usk_course_left_open(w, k.c, i, behind), want),
+				      &k);
 			}
 		}
-		end(&k);
+		course_end(&k);
 	}
 }
 
@@ -222,7 +88,7 @@ static void test_stamps(void **state)
 	(void)state;
 	for (uint64_t seed = case_first(3000); seed < case_end(3000); seed++) {
 		struct course k;
-		begin(&k, seed);
+		course_begin(&k, seed);
 		for (size_t first = 0; first < k.w.n; first++) {
 			const size_t end = first + 1 + usk_rng_below(&k.r, k.w.n - first);
 			const bool ceiling = usk_rng_below(&k.r, 2), next = usk_rng_below(&k.r, 2);
@@ -246,46 +112,8 @@ static void test_stamps(void **state)
 				      got == want,
 			      &k);
 		}
-		end(&k);
+		course_end(&k);
 	}
-}
-
-/* From the last message that b sent before and that a received before it sent the one that is before, to the first one
- * behind of which the same is true the other way round; and one more on each side for stamps of a. */
-static struct usk_bracket bracket(const struct usk_part *part, const struct usk_course_point *p,
-				  size_t n, const struct usk_span *s)
-{
-	size_t from = s->from, to = s->to;
-	const int64_t first = a_stamp(part, &p[from]), last = a_stamp(part, &p[to]);
-	while (from && !(p[from].ceiling && a_stamp(part, &p[from]) <= first)) {
-		from--;
-	}
-	while (to + 1 < n && !(!p[to].ceiling && a_stamp(part, &p[to]) >= last)) {
-		to++;
-	}
-	struct usk_bracket b = { .b0_ns = part->frame.local_ns + p[from].x,
-				 .b1_ns = part->frame.local_ns + p[to].x,
-				 .from_ns = part->frame.local_ns + p[s->from].x,
-				 .to_ns = part->frame.local_ns + p[s->to].x,
-				 .a0_ns = INT64_MAX,
-				 .a1_ns = INT64_MIN,
-				 .rises = s->rises,
-				 .falls = last < first };
-	for (size_t i = from ? from - 1 : 0; i < n && i <= to + 1; i++) {
-		const int64_t a = a_stamp(part, &p[i]);
-		b.a0_ns = a < b.a0_ns ? a : b.a0_ns;
-		b.a1_ns = a > b.a1_ns ? a : b.a1_ns;
-	}
-	return b;
-}
-
-static bool same_bracket(const struct usk_bracket *a, const struct usk_bracket *b)
-{
-	return a->b0_ns == b->b0_ns && a->b1_ns == b->b1_ns && a->a0_ns == b->a0_ns &&
-	       a->a1_ns == b->a1_ns && a->from_ns == b->from_ns && a->to_ns == b->to_ns &&
-	       a->rises == b->rises && a->falls == b->falls && a->doubted == b->doubted &&
-	       a->both == b->both && a->open == b->open && a->least_ns == b->least_ns &&
-	       a->most_ns == b->most_ns && a->step == b->step;
 }
 
 /* By how much the offset rose over a span, but for what the clocks' rates explain: at least, at most, and by floors and
@@ -293,8 +121,8 @@ static bool same_bracket(const struct usk_bracket *a, const struct usk_bracket *
 static bool is_rise(const struct course *k, const struct usk_span *s, const struct usk_rise *got)
 {
 	const struct usk_course_point *p = k->p;
-	const struct usk_offsets l = look(k->c, p, k->w.n, &p[s->from], s->from, false);
-	const struct usk_offsets r = look(k->c, p, k->w.n, &p[s->to], s->to + 1, true);
+	const struct usk_offsets l = course_look(k->c, p, k->w.n, &p[s->from], s->from, false);
+	const struct usk_offsets r = course_look(k->c, p, k->w.n, &p[s->to], s->to + 1, true);
 	const usk_i128 d = (usk_i128)p[s->to].x - p[s->from].x;
 	const usk_i128 least = usk_floor_div(r.lo - l.hi - d * k->c.fast_e12, USK_E12);
 	const usk_i128 most = usk_ceil_div(r.hi - l.lo - d * k->c.slow_e12, USK_E12);
@@ -312,7 +140,7 @@ static void test_brackets(void **state)
 	(void)state;
 	for (uint64_t seed = case_first(3000); seed < case_end(3000); seed++) {
 		struct course k;
-		begin(&k, seed);
+		course_begin(&k, seed);
 		for (size_t from = 0; from + 1 < k.w.n; from++) {
 			const struct usk_span s = { .from = from,
 						    .to = (size_t)among(&k.r, (int64_t)from + 1,
@@ -329,313 +157,7 @@ static void test_brackets(void **state)
 			usk_course_bracket(&k.w, &s, &b);
 			CHECK(same_bracket(&b, &want), &k);
 		}
-		end(&k);
-	}
-}
-
-/* ---- doubts --------------------------------------------------------------------------------- */
-
-static struct usk_suspect random_suspect(struct course *k)
-{
-	const struct usk_part *part = &k->part;
-	const struct usk_course_point p = random_point(k, among(&k->r, -1, k->p[k->w.n - 1].x + 1));
-	const int64_t local = p.x - (p.ceiling ? 0 : part->q_ns[0]);
-	const int64_t off = p.ceiling ? -p.y - part->q_ns[1] : p.y + part->q_ns[0];
-	return (struct usk_suspect){ .point = { part->frame.local_ns + local,
-						part->frame.offset_ns + off },
-				     .ceiling = p.ceiling,
-				     .excess_ns = among(&k->r, 1, 8) };
-}
-
-/* Points with an outlier among them, number `at`; and the nearest on either side that it contradicts, or
- * that ends a stretch: beyond a break that records tell of, or at an end of all. */
-struct among_them {
-	struct usk_course_point p[MOST + 1];
-	size_t n, at, near[2];
-	bool against[2], fresh[2];
-};
-
-static struct among_them put_among(const struct course *k, const struct usk_suspect *s)
-{
-	struct among_them m = { .n = k->w.n + 1 };
-	const struct usk_course_point x = usk_course_point_of(&k->part, s);
-	while (m.at < k->w.n && k->p[m.at].x < x.x) {
-		m.at++;
-	}
-	memcpy(m.p, k->p, m.at * sizeof *m.p);
-	memcpy(m.p + m.at + 1, k->p + m.at, (k->w.n - m.at) * sizeof *m.p);
-	m.p[m.at] = x;
-	for (int behind = 0; behind < 2; behind++) {
-		m.near[behind] = m.at;
-		for (size_t i = m.at; i != (behind ? m.n - 1 : 0);) {
-			i = behind ? i + 1 : i - 1;
-			m.near[behind] = i;
-			m.against[behind] = against(k->c, &x, &m.p[i], behind);
-			m.fresh[behind] = !m.against[behind] && is_fresh(m.p, m.n, i, behind);
-			if (m.against[behind] || m.fresh[behind]) {
-				break;
-			}
-		}
-	}
-	return m;
-}
-
-/* Two delays that are as on the side where both directions tell, or no slower than the slowest; USK_NONE: neither side
- * tells. */
-static int64_t delays(struct usk_offsets l, struct usk_offsets r, int64_t spread)
-{
-	const struct usk_offsets *one = l.has[0] && l.has[1] ? &l : &r;
-	return one->has[0] && one->has[1]
-		       ? (int64_t)usk_ceil_div(one->hi - one->lo, USK_E12) + spread
-		       : USK_NONE;
-}
-
-/* What delays may hide between two points: what is left open on both sides, or what those on one side say. */
-static int64_t hidden(const struct course *k, struct usk_offsets l, struct usk_offsets r, int64_t d,
-		      bool undone)
-{
-	const struct usk_slope_range c = k->c;
-	if (l.has[0] && l.has[1] && r.has[0] && r.has[1]) {
-		const usk_i128 most = r.hi - l.lo - (usk_i128)d * c.slow_e12;
-		const usk_i128 least = r.lo - l.hi - (usk_i128)d * c.fast_e12;
-		return (int64_t)(usk_ceil_div(most, USK_E12) - usk_floor_div(least, USK_E12));
-	}
-	const int64_t some = delays(l, r, undone || k->w.n_happened ? 0 : k->part.spread_ns);
-	return some == USK_NONE && undone ? 0 : some;
-}
-
-static struct usk_offsets look_from(const struct course *k, const struct among_them *m, size_t i,
-				    bool behind)
-{
-	return look(k->c, m->p, m->n, &m->p[i], i + behind, behind);
-}
-
-/* Are all that it contradicts on that side no farther than these delays? Then the farthest; else itself. */
-static size_t crossing(const struct course *k, const struct among_them *m, bool behind,
-		       int64_t slow)
-{
-	size_t last = m->at;
-	for (size_t i = m->at; i != (behind ? m->n - 1 : 0);) {
-		i = behind ? i + 1 : i - 1;
-		const bool its = against(k->c, &m->p[m->at], &m->p[i], behind);
-		const int64_t away = behind ? m->p[i].x - m->p[m->at].x : m->p[m->at].x - m->p[i].x;
-		if (is_fresh(m->p, m->n, i, behind) || (its && away > slow)) {
-			return m->at;
-		}
-		last = its ? i : last;
-	}
-	return last;
-}
-
-/* What happened if an outlier is right, between the points that end it. false: no clock returns by so much. */
-static bool doubt(const struct course *k, const struct usk_suspect *s, struct usk_bracket *b)
-{
-	const struct among_them m = put_among(k, s);
-	bool ends[] = { m.against[0] || m.fresh[0], m.against[1] || m.fresh[1] };
-	bool both = m.against[0] && m.against[1];
-	size_t near[] = { ends[0] ? m.near[0] : m.at, ends[1] ? m.near[1] : m.at };
-	const int64_t since = m.p[m.at].x - m.p[m.near[0]].x,
-		      until = m.p[m.near[1]].x - m.p[m.at].x;
-	if (!ends[0] && !ends[1]) {
-		return false;
-	}
-	if (both && s->excess_ns > (since < until ? since : until)) {
-		const int64_t slow =
-			delays(look_from(k, &m, near[0], false), look_from(k, &m, near[1], true),
-			       k->w.n_happened ? 0 : k->part.spread_ns);
-		for (int behind = 1; behind >= 0 && both && slow != USK_NONE; behind--) {
-			const size_t last = crossing(k, &m, behind, slow);
-			if (last != m.at) {
-				near[behind] = last;
-				ends[behind] = both = false;
-			}
-		}
-		if (both || slow == USK_NONE) {
-			return false;
-		}
-	}
-	const struct usk_span span = { .from = near[0],
-				       .to = near[1],
-				       .rises = ends[0] != s->ceiling };
-	const int64_t lasts = m.p[span.to].x - m.p[span.from].x;
-	*b = bracket(&k->part, m.p, m.n, &span);
-	b->doubted = true;
-	b->both = both;
-	b->open = !both && s->excess_ns > lasts;
-	const int64_t more = hidden(k, look_from(k, &m, span.from, false),
-				    look_from(k, &m, span.to, true), lasts, both);
-	b->most_ns = more == USK_NONE ? USK_NONE : s->excess_ns + more;
-	b->least_ns = more == USK_NONE ? USK_NONE : -b->most_ns;
-	if (b->open) { /* a went on until b's first point, then b, as fast as is possible */
-		const int64_t of_b = b->b1_ns - b->b0_ns, of_a = b->a1_ns - b->a0_ns;
-		const int64_t most = (of_a + of_b) * (1 + k->w.skew_e12 / USK_E12);
-		*(ends[0] ? &b->b1_ns : &b->b0_ns) = ends[0] ? b->b0_ns + most : b->b1_ns - most;
-		*(ends[0] ? &b->a1_ns : &b->a0_ns) = ends[0] ? b->a0_ns + most : b->a1_ns - most;
-	}
-	return true;
-}
-
-/* A stamp of a beyond all that b did up to point i, or from it on (last): that of the next message that says so, or the
- * outermost. */
-static int64_t surely_beyond(const struct course *k, const struct among_them *m, size_t i,
-			     bool last)
-{
-	const int64_t own = a_stamp(&k->part, &m->p[i]);
-	int64_t best = own, outermost = own;
-	bool any = m->p[i].ceiling == last;
-	for (size_t l = 0; l < m->n && m->p[i].ceiling != last; l++) {
-		const int64_t a = a_stamp(&k->part, &m->p[l]);
-		const bool beyond = last ? m->p[l].x >= m->p[i].x && a >= own
-					 : m->p[l].x <= m->p[i].x && a <= own;
-		outermost = (last ? a > outermost : a < outermost) ? a : outermost;
-		if (m->p[l].ceiling == last && beyond && (!any || (last ? a < best : a > best))) {
-			best = a;
-			any = true;
-		}
-	}
-	return any ? best : outermost;
-}
-
-/* An outlier that contradicts none that is behind it by a's stamps (last), or none before it: a clock that was set
- * somewhen between it and what it contradicts and never returned, as far as it goes without a break. */
-static bool doubt_at_end(const struct course *k, const struct usk_suspect *s, bool last,
-			 struct usk_bracket *b)
-{
-	const struct among_them m = put_among(k, s);
-	const int64_t a = a_stamp(&k->part, &m.p[m.at]);
-	size_t first = m.at, end = m.at, near = m.at;
-	while (first && !m.p[first].fresh) {
-		first--;
-	}
-	while (end + 1 < m.n && !m.p[end + 1].fresh) {
-		end++;
-	}
-	for (size_t i = first; i <= end; i++) {
-		const int64_t v = a_stamp(&k->part, &m.p[i]),
-			      so_far = a_stamp(&k->part, &m.p[near]);
-		if (i != m.at && against(k->c, &m.p[m.at], &m.p[i], i > m.at) &&
-		    (near == m.at || (last ? v > so_far : v < so_far))) {
-			near = i;
-		}
-	}
-	const int64_t outermost = a_stamp(&k->part, &m.p[near]);
-	if (near == m.at || (last ? outermost > a : outermost < a)) {
-		return false;
-	}
-	/* If b was set back, is the outlier's stamp of a beyond the others by no more than any of these is beyond those before
-	 * it, or nearer than those beyond a break? */
-	const bool beyond = last ? end + 1 < m.n : first > 0;
-	int64_t next = INT64_MAX, silence = 0;
-	bool inside = true;
-	for (size_t i = 0; i < m.n; i++) {
-		const int64_t v = a_stamp(&k->part, &m.p[i]), away = last ? a - v : v - a;
-		const bool others = last ? i > end : i < first;
-		int64_t before = INT64_MAX;
-		for (size_t l = 0; l < m.n && i != m.at; l++) {
-			const int64_t since = v - a_stamp(&k->part, &m.p[l]);
-			before = l != m.at && since > 0 && since < before ? since : before;
-		}
-		inside = inside && (!beyond || !others || (last ? v >= a : v <= a));
-		silence = before < INT64_MAX && before > silence ? before : silence;
-		next = i != m.at && away < next ? away : next;
-	}
-	inside = inside && (beyond || next <= silence);
-	const bool set_back = inside && last == (m.at < near);
-	const int64_t x = m.p[set_back ? m.at : near].x,
-		      y = m.p[last ? end : first].x + (last ? 1 : -1);
-	const int64_t from = last ? x : y, to = last ? y : x, zero = k->part.frame.local_ns;
-	*b = (struct usk_bracket){ .b0_ns = zero + from,
-				   .b1_ns = zero + to,
-				   .a0_ns = surely_beyond(k, &m, last ? near : m.at, false),
-				   .a1_ns = surely_beyond(k, &m, last ? m.at : near, true),
-				   .step = true,
-				   .doubted = true,
-				   .both = true,
-				   .least_ns = set_back ? 0 : USK_NONE,
-				   .most_ns = set_back ? USK_NONE : 0 };
-	bool happened = false;
-	for (size_t i = 0; i < k->w.n_happened; i++) {
-		happened = happened || (k->happened[i].to > from && k->happened[i].from < to);
-	}
-	return !happened;
-}
-
-static struct usk_calm ask(struct course *k, struct usk_suspect *s, size_t n)
-{
-	const struct usk_spans none = { .cone = k->c };
-	struct usk_calm c = { .outlier = s, .n_outliers = n };
-	k->w.outlook = k->outlook;
-	k->w.stamps = k->stamps;
-	usk_doubts_note(&k->w, &none, SIZE_MAX, &c);
-	return c;
-}
-
-static void forget(struct usk_calm *c)
-{
-	USK_FREE(c->doubt, c->explained);
-}
-
-/* One outlier, and no brackets that explain it: what happened if it is right. It is explained if it contradicts nothing
- * up to a break. */
-static void test_doubt(void **state)
-{
-	(void)state;
-	size_t asked = 0, open = 0, ends = 0;
-	for (uint64_t seed = case_first(20000); seed < case_end(20000); seed++) {
-		struct course k;
-		struct usk_bracket want;
-		begin(&k, seed);
-		struct usk_suspect s = random_suspect(&k);
-		const struct among_them m = put_among(&k, &s);
-		struct usk_calm c = ask(&k, &s, 1);
-		const bool any[] = { m.against[0] || m.against[1], m.fresh[0] || m.fresh[1] };
-		CHECK(c.n_known[0] == (!any[0] && any[1]) && !c.n_explained, &k);
-		CHECK(any[0] || any[1] || !c.n_doubts, &k);
-		const bool between = doubt(&k, &s, &want);
-		CHECK(!between || (c.n_doubts && same_bracket(&c.doubt[0], &want)), &k);
-		asked += between;
-		open += between && want.open;
-		/* Nor need it have returned, if it contradicts both sides. */
-		const bool at_end =
-			(!between || want.both) && (any[0] || any[1]) &&
-			(doubt_at_end(&k, &s, true, &want) || doubt_at_end(&k, &s, false, &want));
-		CHECK(c.n_doubts == (size_t)between + at_end, &k);
-		CHECK(!at_end || same_bracket(&c.doubt[between], &want), &k);
-		ends += at_end;
-		forget(&c);
-		end(&k);
-	}
-	assert_true(asked > case_count(20000) / 3 && open && ends);
-}
-
-/* Several are asked one by one, in their order, but for those that are right. */
-static void test_doubts(void **state)
-{
-	(void)state;
-	enum { SOME = 4 };
-	for (uint64_t seed = case_first(3000); seed < case_end(3000); seed++) {
-		struct course k;
-		begin(&k, seed);
-		struct usk_suspect s[SOME];
-		for (size_t i = 0; i < SOME; i++) {
-			s[i] = random_suspect(&k);
-			s[i].right = !usk_rng_below(&k.r, 4);
-		}
-		struct usk_calm all = ask(&k, s, SOME);
-		size_t n = 0, known = 0;
-		for (size_t i = 0; i < SOME; i++) {
-			struct usk_calm c = ask(&k, &s[i], 1);
-			CHECK(n + c.n_doubts <= all.n_doubts && c.n_doubts <= 2 * !s[i].right, &k);
-			for (size_t l = 0; l < c.n_doubts; l++) {
-				CHECK(same_bracket(&all.doubt[n + l], &c.doubt[l]), &k);
-			}
-			n += c.n_doubts;
-			known += c.n_known[0];
-			forget(&c);
-		}
-		CHECK(n == all.n_doubts && known == all.n_known[0], &k);
-		forget(&all);
-		end(&k);
+		course_end(&k);
 	}
 }
 
@@ -752,7 +274,7 @@ static void test_steps(void **state)
 	size_t many = 0;
 	for (uint64_t seed = case_first(10000); seed < case_end(10000); seed++) {
 		struct course k;
-		begin(&k, seed);
+		course_begin(&k, seed);
 		k.w.skew_e12 = k.c.fast_e12 > 0 ? k.c.fast_e12 : 0;
 		k.c = (struct usk_slope_range){ -k.w.skew_e12, k.w.skew_e12 };
 		const struct cuts forth = cuts_of(&k, false), back = cuts_of(&k, true);
@@ -803,7 +325,7 @@ static void test_steps(void **state)
 			CHECK(x->step == meets_any(x, &s), &k);
 		}
 		USK_FREE(s.span, some.span, was.span);
-		end(&k);
+		course_end(&k);
 	}
 	assert_true(many > case_count(10000) / 10);
 }
@@ -827,7 +349,7 @@ static void test_flights(void **state)
 	size_t beyond = 0;
 	for (uint64_t seed = case_first(6000); seed < case_end(6000); seed++) {
 		struct course k;
-		begin(&k, seed);
+		course_begin(&k, seed);
 		struct usk_spans s = some_spans(&k);
 		for (size_t i = 0; i < s.n; i++) {
 			s.span[i].step = usk_rng_below(&k.r, 4) > 0;
@@ -837,8 +359,10 @@ static void test_flights(void **state)
 		for (size_t i = 0; i < s.n; i++) {
 			const struct usk_span *x = &s.span[i];
 			const struct usk_course_point *a = &k.p[x->from], *b = &k.p[x->to];
-			const struct usk_offsets before = look(k.c, k.p, k.w.n, a, x->from, false);
-			const struct usk_offsets behind = look(k.c, k.p, k.w.n, b, x->to + 1, true);
+			const struct usk_offsets before =
+				course_look(k.c, k.p, k.w.n, a, x->from, false);
+			const struct usk_offsets behind =
+				course_look(k.c, k.p, k.w.n, b, x->to + 1, true);
 			usk_i128 longest = 0;
 			for (size_t l = 0; l < k.w.n && x->step && !x->rises; l++) {
 				const usk_i128 u = flight(&k, before, a->x, &k.p[l]);
@@ -855,7 +379,7 @@ static void test_flights(void **state)
 			CHECK(got[i] == (int64_t)usk_ceil_div(longest, USK_E12), &k);
 		}
 		USK_FREE(s.span, got);
-		end(&k);
+		course_end(&k);
 	}
 	assert_true(beyond > case_count(6000) / 100);
 }
@@ -896,15 +420,15 @@ static void test_sized(void **state)
 	size_t known = 0, parts = 0;
 	for (uint64_t seed = case_first(6000); seed < case_end(6000); seed++) {
 		struct course k;
-		begin(&k, seed);
+		course_begin(&k, seed);
 		struct usk_spans s = some_spans(&k);
 		k.w.outlook = k.outlook;
 		for (size_t i = 0; i < s.n; i++) {
 			const struct usk_span *x = &s.span[i];
 			const struct usk_offsets before =
-				look(k.c, k.p, k.w.n, &k.p[x->from], x->from, false);
+				course_look(k.c, k.p, k.w.n, &k.p[x->from], x->from, false);
 			const struct usk_offsets behind =
-				look(k.c, k.p, k.w.n, &k.p[x->to], x->to + 1, true);
+				course_look(k.c, k.p, k.w.n, &k.p[x->to], x->to + 1, true);
 			size_t from = x->to + 1, to = x->from;
 			struct usk_offsets l, r, first = { .has = { false } }, last = first;
 			bool good = true;
@@ -948,7 +472,7 @@ static void test_sized(void **state)
 			parts += good && (from > x->from || to < x->to);
 		}
 		free(s.span);
-		end(&k);
+		course_end(&k);
 	}
 	assert_true(known > case_count(6000) / 100);
 	assert_true(parts > case_count(6000) / 100);
@@ -997,8 +521,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_points),	 cmocka_unit_test(test_stamps),
-		cmocka_unit_test(test_brackets), cmocka_unit_test(test_doubt),
-		cmocka_unit_test(test_doubts),	 cmocka_unit_test(test_steps),
+		cmocka_unit_test(test_brackets), cmocka_unit_test(test_steps),
 		cmocka_unit_test(test_flights),	 cmocka_unit_test(test_sized),
 		cmocka_unit_test(test_near),
 	};
