@@ -63,22 +63,35 @@ static struct among among_of(const struct usk_course *w, struct usk_slope_range 
 	return m;
 }
 
+/* Does the outlier contradict a point of that side? */
+static bool is_against(const struct among *m, size_t i, bool behind)
+{
+	const struct usk_course_point *p = &m->with.p[m->at], *q = &m->w->p[i];
+	return usk_course_contradict(m->c, behind ? p : q, behind ? q : p);
+}
+
+/* The nearest point from number i on, behind or before, that the outlier contradicts, or that ends what no records tell of
+ * a break in; their count: there is none. */
+static size_t nearest(const struct among *m, size_t i, bool behind)
+{
+	return usk_course_nearest(m->w, m->x, m->c, &m->with.p[m->at], i, behind);
+}
+
 static struct against against_of(const struct among *m)
 {
-	const struct usk_course_point *p = &m->with.p[m->at];
 	const size_t n = m->w->n, at = m->at;
 	struct against g = { .from = at, .to = at };
 	for (size_t i = at; i && !g.before && !g.fresh[0];) {
-		i = usk_course_nearest(m->w, m->x, m->c, p, i - 1, false);
+		i = nearest(m, i - 1, false);
 		g.from = i < n ? i : 0;
-		g.before = i < n && usk_course_contradict(m->c, &m->w->p[i], p);
+		g.before = i < n && is_against(m, i, false);
 		g.fresh[0] = i < n && !g.before && i + 1 < at;
 		i = i < n ? i : 0;
 	}
 	for (size_t i = at; i < n && !g.behind && !g.fresh[1]; i++) {
-		i = usk_course_nearest(m->w, m->x, m->c, p, i, true);
+		i = nearest(m, i, true);
 		g.to = i < n ? i + 1 : n;
-		g.behind = i < n && usk_course_contradict(m->c, p, &m->w->p[i]);
+		g.behind = i < n && is_against(m, i, true);
 		g.fresh[1] = i < n && !g.behind;
 	}
 	return g;
@@ -254,29 +267,29 @@ static int64_t spread_of(const struct usk_course *w)
 	return w->n_happened ? 0 : w->part->spread_ns;
 }
 
-/* The two delays of an outlier and a message that it contradicts, at most, if neither took longer than the slowest of its
- * direction; USK_NONE: messages go one way only on either side. */
-static usk_i128 slowest(const struct usk_course *w, struct usk_offsets before,
-			struct usk_offsets behind)
+/* The two delays of an outlier and a message that it contradicts, at most, if they differ by no more than that from the
+ * fastest on the side where messages of both directions tell; USK_NONE: there is no such side. */
+static usk_i128 two_delays(struct usk_offsets before, struct usk_offsets behind, int64_t spread_ns)
 {
 	const struct usk_offsets *v = before.has[0] && before.has[1] ? &before : &behind;
 	const bool one = v->has[0] && v->has[1];
-	return one ? usk_ceil_div(v->hi - v->lo, USK_E12) + spread_of(w) : USK_NONE;
+	return one ? usk_ceil_div(v->hi - v->lo, USK_E12) + spread_ns : USK_NONE;
 }
 
-/* By how much delays may hide what was between two moments; undone: it was undone, and delays are as on the side where
- * messages of both directions tell, if there is one. USK_NONE: unknown. */
-static usk_i128 most_delays(const struct usk_course *w, struct usk_offsets before,
-			    struct usk_offsets behind, struct usk_slope_range c, usk_i128 ns,
-			    bool undone)
+/* By how much delays may hide what was between two points; returned: the clock did, and the fastest tell, if any do.
+ * USK_NONE: unknown. */
+static usk_i128 most_delays(const struct among *m, size_t from, size_t to, bool returned)
 {
-	const struct usk_rise net = usk_rise_between(c, before, behind, ns);
-	const bool known = net.least_ns != USK_NONE && net.most_ns != USK_NONE;
-	const usk_i128 slow = slowest(w, before, behind);
-	return known		  ? (usk_i128)net.most_ns - net.least_ns
-	       : !undone	  ? slow
-	       : slow != USK_NONE ? slow - spread_of(w)
-				  : 0;
+	const struct usk_course *w = &m->with;
+	const struct usk_offsets before = left_open(m, from, false),
+				 behind = left_open(m, to, true);
+	const usk_i128 lasts = (usk_i128)w->p[to].x - w->p[from].x;
+	const struct usk_rise net = usk_rise_between(m->c, before, behind, lasts);
+	if (net.least_ns != USK_NONE && net.most_ns != USK_NONE) {
+		return (usk_i128)net.most_ns - net.least_ns;
+	}
+	const usk_i128 delays = two_delays(before, behind, returned ? 0 : spread_of(w));
+	return delays == USK_NONE && returned ? 0 : delays;
 }
 
 /* The farthest point behind the outlier, or before it, that it contradicts, by its number without the outlier. Such messages
@@ -285,26 +298,26 @@ static usk_i128 most_delays(const struct usk_course *w, struct usk_offsets befor
 static size_t last_crossing(const struct among *m, struct usk_range stretch, bool behind,
 			    usk_i128 slow)
 {
-	const struct usk_course *w = m->w;
-	const struct usk_course_point *p = &m->with.p[m->at];
-	const size_t n = w->n, at = m->at;
-	size_t near, last = n;
-	if (behind && stretch.end == n) {
-		USK_FIRST(near, at, n, w->p[near].x - (usk_i128)p->x > slow);
-		const bool beyond =
-			near < n && usk_course_nearest(w, m->x, m->c, p, near, true) < n;
-		USK_FIRST(last, at, near, usk_course_nearest(w, m->x, m->c, p, last, true) == n);
-		last = beyond || last == at ? n : last - 1;
-	} else if (!behind && !stretch.first) {
-		USK_FIRST(near, 0, at, (usk_i128)p->x - w->p[near].x <= slow);
-		const bool beyond =
-			near && usk_course_nearest(w, m->x, m->c, p, near - 1, false) < n;
-		USK_FIRST(last, near, at, usk_course_nearest(w, m->x, m->c, p, last, false) < n);
-		last = beyond || last == at ? n : last;
+	const struct usk_course_point *p = m->w->p;
+	const size_t n = m->w->n, at = m->at;
+	const usk_i128 x = m->with.p[at].x;
+	bool beyond;
+	size_t near, last;
+	if (behind ? stretch.end < n : stretch.first > 0) {
+		return n;
 	}
-	const bool against = last < n && (behind ? usk_course_contradict(m->c, p, &w->p[last])
-						 : usk_course_contradict(m->c, &w->p[last], p));
-	return against ? last : n;
+	if (behind) {
+		USK_FIRST(near, at, n, p[near].x - x > slow);
+		beyond = near < n && nearest(m, near, true) < n;
+		USK_FIRST(last, at, near, nearest(m, last, true) == n);
+		last = last > at ? last - 1 : n;
+	} else {
+		USK_FIRST(near, 0, at, x - p[near].x <= slow);
+		beyond = near && nearest(m, near - 1, false) < n;
+		USK_FIRST(last, near, at, nearest(m, last, false) < n);
+		last = last < at ? last : n;
+	}
+	return !beyond && last < n && is_against(m, last, behind) ? last : n;
 }
 
 /* What happened if an outlier is right: between two points, one of which may be itself. */
@@ -318,64 +331,67 @@ struct guess {
  * one that was set at an end: so bounds allow for that, too, from the nearest message that it
  * contradicts to the nearest behind. But no clock returns that was set by more than the time to
  * these: else a single wrong message would leave nothing known of hours. At a break that records
- * tell of it need not return. false: it would have returned.
+ * tell of it need not return, nor if messages only crossed the outlier on one side. false: it returned
+ * from too far, or the outlier contradicts nothing.
  */
 static bool guess_of(const struct among *m, const struct breaks *all, const struct usk_suspect *s,
 		     struct guess *out)
 {
 	const struct usk_course *w = &m->with;
 	const struct against g = against_of(m);
-	const size_t at = m->at;
+	const size_t at = m->at, n = m->w->n;
 	const bool before = g.before || g.fresh[0], behind = g.behind || g.fresh[1];
 	const usk_i128 since = (usk_i128)w->p[at].x - w->p[g.from].x;
 	const usk_i128 until = (usk_i128)w->p[g.to].x - w->p[at].x;
+	/* What it does not contradict ends with it. */
 	*out = (struct guess){ before ? g.from : at, behind ? g.to : at, before,
 			       g.before && g.behind };
 	if (!out->both || s->excess_ns <= (since < until ? since : until)) {
 		return before || behind;
 	}
-	const usk_i128 slow = slowest(w, left_open(m, g.from, false), left_open(m, g.to, true));
-	for (int back = 1; back >= 0 && slow != USK_NONE; back--) {
-		const size_t last = last_crossing(m, stretch_of(m, all), back, slow);
-		if (last < m->w->n) {
-			*out = (struct guess){ back ? g.from : last, back ? last + 1 : g.to, back,
-					       false };
-			return true;
-		}
+	const usk_i128 slow =
+		two_delays(left_open(m, g.from, false), left_open(m, g.to, true), spread_of(w));
+	if (slow == USK_NONE) {
+		return false;
 	}
-	return false;
+	const struct usk_range stretch = stretch_of(m, all);
+	const size_t to = last_crossing(m, stretch, true, slow);
+	const size_t from = to < n ? n : last_crossing(m, stretch, false, slow);
+	if (to < n) {
+		*out = (struct guess){ g.from, to + 1, true, false };
+	} else if (from < n) {
+		*out = (struct guess){ from, g.to, false, false };
+	}
+	return to < n || from < n;
 }
 
+/* What happened if it is right, in b[2]; how many brackets that is. */
 static size_t doubt_of(const struct among *m, const struct breaks *all, const struct usk_suspect *s,
 		       struct usk_bracket *b)
 {
 	const struct usk_course *w = &m->with;
-	const size_t at = m->at;
 	struct guess g;
 	const bool any = guess_of(m, all, s, &g);
 	if (any) {
-		/* What it does not contradict ends with it. */
 		const struct usk_span span = { .from = g.from,
 					       .to = g.to,
 					       .rises = g.before != s->ceiling };
-		const usk_i128 lasts = (usk_i128)w->p[g.to].x - w->p[g.from].x;
 		usk_course_bracket(w, &span, b);
 		b->doubted = true;
 		b->both = b->returned = g.both;
-		/* It was set by as much as that contradicts, give or take delays. */
-		const usk_i128 delays = most_delays(w, left_open(m, g.from, false),
-						    left_open(m, g.to, true), m->c, lasts, g.both);
-		b->open = !g.both && s->excess_ns > lasts;
+		b->open = !g.both && s->excess_ns > (usk_i128)w->p[g.to].x - w->p[g.from].x;
 		if (b->open) {
 			reach_out(w, g.before, b);
 		}
+		/* It was set by as much as that contradicts, give or take delays. */
+		const usk_i128 delays = most_delays(m, g.from, g.to, g.both);
 		const bool known = delays != USK_NONE;
 		b->most_ns = known ? usk_saturate(s->excess_ns + delays) : USK_NONE;
 		b->least_ns = known ? -b->most_ns : USK_NONE;
 	}
-	const bool contradicts = any || g.from < at || g.to > at;
+	/* Who contradicts both sides need not have returned: the stamps of a may say so. */
 	const bool end =
-		(!any || g.both) && contradicts &&
+		g.from < g.to && (!any || g.both) &&
 		(doubt_at_end(m, all, true, b + any) || doubt_at_end(m, all, false, b + any));
 	return (size_t)any + end;
 }
@@ -425,26 +441,24 @@ static bool is_in_order(const struct among *m, const struct usk_spans *s, const 
 static bool fits_stretch(const struct among *m, const struct usk_spans *s, size_t k, bool behind)
 {
 	const struct usk_course *w = m->w;
-	const struct usk_course_point *p = &m->with.p[m->at];
 	const size_t first = behind ? s->span[k].to : k ? s->span[k - 1].to : 0;
 	const size_t last = !behind	   ? s->span[k].from
 			    : k + 1 < s->n ? s->span[k + 1].from
 					   : w->n - 1;
 	bool fits = first <= last;
 	for (size_t i = m->at <= last ? m->at : last + 1; fits && i > first;) {
-		i = usk_course_nearest(w, m->x, m->c, p, i - 1, false);
+		i = nearest(m, i - 1, false);
 		if (i < first || i == w->n) {
 			break;
 		}
-		fits = !usk_course_contradict(m->c, &w->p[i], p) &&
-		       !(i < last && w->p[i + 1].fresh);
+		fits = !is_against(m, i, false) && !(i < last && w->p[i + 1].fresh);
 	}
 	for (size_t i = m->at > first ? m->at : first; fits && i <= last; i++) {
-		i = usk_course_nearest(w, m->x, m->c, p, i, true);
+		i = nearest(m, i, true);
 		if (i > last) {
 			break;
 		}
-		fits = !usk_course_contradict(m->c, p, &w->p[i]) && (i == first || !w->p[i].fresh);
+		fits = !is_against(m, i, true) && (i == first || !w->p[i].fresh);
 	}
 	return fits;
 }

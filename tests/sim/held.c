@@ -267,12 +267,11 @@ static void judge(struct held *h, const struct band *b, int64_t true_ns, int64_t
 
 /* Is a stamp that messages used have of an epoch, or could it be? */
 static bool is_of(const struct held_stamp *s, const struct held_moments *m,
-		  const struct sim_clock *c, uint32_t seen, uint32_t epoch, int64_t end_ns)
+		  const struct sim_clock *c, uint32_t seen, uint32_t epoch, struct held_place end)
 {
 	if (s->true_ns != USK_NONE) {
 		return epoch_at(c, seen, s->true_ns) == epoch;
 	}
-	const struct held_place end = held_place(c, seen, end_ns);
 	return (epoch != end.epoch || s->ns <= end.local_ns) &&
 	       held_shows(c, seen, (struct held_place){ epoch, s->ns }, m->resolution_ns);
 }
@@ -287,9 +286,10 @@ static bool is_silent(const struct held_moments *m, const struct sim_clock *c, u
 	for (size_t i = 0; i < m->n; i++) {
 		end_ns = m->true_ns[i] > end_ns ? m->true_ns[i] : end_ns;
 	}
+	const struct held_place end = held_place(c, seen, end_ns);
 	for (size_t i = 0; i < m->n_stamps && !(any && way[0] && way[1]); i++) {
 		const struct held_stamp *s = &m->stamp[i];
-		const bool in = is_of(s, m, c, seen, from.epoch, end_ns);
+		const bool in = is_of(s, m, c, seen, from.epoch, end);
 		any = any || (in && s->ns >= from.local_ns);
 		way[s->sent] = way[s->sent] || in;
 	}
