@@ -125,17 +125,19 @@ static void ask_pairs(struct ways *x, const struct usk_seen *s, uint32_t k)
 	const struct usk_seen *t;
 	for (size_t n = x->g.first[k]; n < x->g.first[k + 1] && usk_seen_sized(s); n++) {
 		const uint32_t pair = x->g.arc[n].pair;
-		if (pair != UINT32_MAX && pair != s->pair && !usk_seen_denied(w, s, k, pair)) {
+		if (pair != UINT32_MAX && pair != s->pair &&
+		    !usk_others_deny(w, w->others, s, k, pair)) {
 			say(x, pair, UNSURE);
 		}
 	}
-	for (size_t at = w->n_by_begin; (t = usk_seen_near(w, s, &at));) {
+	for (size_t at = w->by_begin->n; (t = usk_seen_near(w, w->by_begin, s, &at));) {
 		if (t->at.step) {
 			const bool within = s->from <= t->from && t->to <= s->to;
 			say(x, t->pair, within ? CLOSED : UNSURE);
 		}
 	}
-	for (size_t at = w->n_by_begin; s->at.slew && (t = usk_seen_near(w, s, &at));) {
+	for (size_t at = w->by_begin->n;
+	     s->at.slew && (t = usk_seen_near(w, w->by_begin, s, &at));) {
 		x->tie[t->pair] = t->at.slew ? UNSURE : x->tie[t->pair];
 	}
 	say(x, s->pair, CLOSED);

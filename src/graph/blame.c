@@ -63,7 +63,7 @@ static void place(const struct usk_work *w, struct usk_seen *s)
 	}
 }
 
-static bool overlap(const struct usk_seen *s, const struct usk_seen *t)
+bool usk_seen_overlap(const struct usk_seen *s, const struct usk_seen *t)
 {
 	return s->from <= t->to && t->from <= s->to;
 }
@@ -75,75 +75,34 @@ static int by_from(const void *pa, const void *pb, void *ctx)
 	return (a->from > b->from) - (a->from < b->from);
 }
 
-/* So that few are asked whether they overlap; what is doubted never does. */
-static void order_seen(struct usk_work *w)
+/* So that few are asked whether they overlap. */
+static struct usk_seen_order order_seen(struct usk_work *w, bool doubted)
 {
-	struct usk_seen_order *o = w->by_begin = usk_alloc(w->n_seen + 1, sizeof *o);
+	struct usk_seen_order o = { .item = usk_alloc(w->n_seen + 1, sizeof *o.item) };
 	uint32_t *which = usk_alloc(w->n_seen + 1, sizeof *which);
-	w->n_by_begin = 0;
 	for (uint32_t i = 0; i < w->n_seen; i++) {
-		which[w->n_by_begin] = i;
-		w->n_by_begin += !w->seen[i].at.doubted;
+		which[o.n] = i;
+		o.n += w->seen[i].at.doubted == doubted;
 	}
-	if (w->n_by_begin) {
-		qsort_r(which, w->n_by_begin, sizeof *which, by_from, w->seen);
+	if (o.n) {
+		qsort_r(which, o.n, sizeof *which, by_from, w->seen);
 	}
-	for (size_t i = 0; i < w->n_by_begin; i++) {
+	for (size_t i = 0; i < o.n; i++) {
 		const usk_i128 to = w->seen[which[i]].to;
-		o[i] = (struct usk_seen_order){ which[i],
-						i && o[i - 1].latest > to ? o[i - 1].latest : to };
+		o.item[i].seen = which[i];
+		o.item[i].latest = i && o.item[i - 1].latest > to ? o.item[i - 1].latest : to;
 	}
 	free(which);
+	return o;
 }
 
-const struct usk_seen *usk_seen_near(const struct usk_work *w, const struct usk_seen *s, size_t *at)
+const struct usk_seen *usk_seen_near(const struct usk_work *w, const struct usk_seen_order *o,
+				     const struct usk_seen *s, size_t *at)
 {
-	if (*at == w->n_by_begin) {
-		USK_FIRST(*at, 0, w->n_by_begin, w->seen[w->by_begin[*at].seen].from > s->to);
+	if (*at == o->n) {
+		USK_FIRST(*at, 0, o->n, w->seen[o->item[*at].seen].from > s->to);
 	}
-	return *at && w->by_begin[*at - 1].latest >= s->from ? &w->seen[w->by_begin[--*at].seen]
-							     : NULL;
-}
-
-/* By how much a clock jumped that was set in a bracket, another pair may say otherwise: time that
- * it skips, or shows twice, passes by its own stamps, at no rate that it ever had. */
-static usk_i128 told_apart(const struct usk_work *w, const struct usk_seen *s)
-{
-	usk_i128 rate = 2 * (usk_i128)w->p->max_skew_e12;
-	return usk_ceil_div(usk_bracket_farthest(&s->at) * rate, USK_E12);
-}
-
-/* By how much rates of a pair's clocks may change where it is asked what did not happen to them. A
- * pair that needs more than is assumed does show something, which may have been just that: then no
- * more is known of rates than the limit. */
-static int64_t known_wander(const struct usk_work *w, size_t i)
-{
-	const struct usk_graph_problem *p = w->p;
-	int64_t used = w->calm[i].wander_e12 > 1 ? w->calm[i].wander_e12 : 1;
-	int64_t assumed = usk_may_wander(w, &p->pair[i]) * p->model.wander_e12;
-	return p->model.kind == USK_WANDER && used > assumed ? p->max_skew_e12 : used;
-}
-
-/* What pair i, another one of clock k, says of the clock's time in a bracket; and by how much it
- * rose there if it was this clock's. */
-static struct usk_rise other_says(const struct usk_work *w, const struct usk_seen *s, uint32_t k,
-				  size_t i, int64_t size[2])
-{
-	const struct usk_graph_pair *p = &w->p->pair[i];
-	bool of_b = s->b == k;
-	/* Of the clock as this pair has it: the other way round if it is the other side. */
-	bool same = (p->b == k) == of_b;
-	struct usk_rise rise;
-	struct usk_calm_course *course = &w->course[i];
-	if (!course->w.part) {
-		usk_calm_course_of(course, p->part, known_wander(w, i), w->p->max_skew_e12);
-	}
-	usk_calm_jump(course, p->b == k, of_b ? s->at.b0_ns : s->at.a0_ns,
-		      of_b ? s->at.b1_ns : s->at.a1_ns, &rise);
-	usk_i128 more = told_apart(w, s);
-	size[0] = usk_saturate((same ? s->at.least_ns : -(usk_i128)s->at.most_ns) - more);
-	size[1] = usk_saturate((same ? s->at.most_ns : -(usk_i128)s->at.least_ns) + more);
-	return rise;
+	return *at && o->item[*at - 1].latest >= s->from ? &w->seen[o->item[--*at].seen] : NULL;
 }
 
 bool usk_seen_sized(const struct usk_seen *s)
@@ -151,80 +110,10 @@ bool usk_seen_sized(const struct usk_seen *s)
 	return usk_bracket_sized(&s->at);
 }
 
-/* Is a step of that size larger than a pair hides (1), smaller (-1), or may it have hidden it? */
-static int beyond(const struct usk_rise *hidden, const int64_t size[2])
+usk_i128 usk_seen_told_apart(const struct usk_work *w, const struct usk_seen *s)
 {
-	return hidden->most_ns != USK_NONE && size[0] > hidden->most_ns	    ? 1
-	       : hidden->least_ns != USK_NONE && size[1] < hidden->least_ns ? -1
-									    : 0;
-}
-
-bool usk_seen_denied(const struct usk_work *w, const struct usk_seen *s, uint32_t k, size_t i)
-{
-	int64_t size[2];
-	const struct usk_rise r = other_says(w, s, k, i, size);
-	return beyond(&r, size) != 0;
-}
-
-/* Does a pair show anything at about the time of a bracket? */
-static bool shows(const struct usk_work *w, const struct usk_seen *s, size_t pair)
-{
-	const struct usk_seen *t;
-	bool any = false;
-	for (size_t at = w->n_by_begin; !any && (t = usk_seen_near(w, s, &at));) {
-		any = t->pair == pair && overlap(t, s);
-	}
-	return any;
-}
-
-/* By how much a clock was set at most by what its other pairs do not show: USK_NONE if they would not have shown it. */
-static int64_t cleared(const struct usk_work *w, const struct usk_arcs *g, const struct usk_seen *s,
-		       uint32_t k)
-{
-	int64_t most = USK_NONE, size[2];
-	for (size_t n = g->first[k]; n < g->first[k + 1] && usk_seen_sized(s); n++) {
-		const uint32_t pair = g->arc[n].pair;
-		if (pair == s->pair || pair == UINT32_MAX) {
-			continue;
-		}
-		const struct usk_rise r = other_says(w, s, k, pair, size);
-		const int way = beyond(&r, size);
-		if (way && !shows(w, s, pair)) {
-			const int64_t hidden = way > 0 ? r.most_ns : -r.least_ns;
-			const int64_t part = hidden > 0 ? hidden : 0;
-			most = most == USK_NONE || part < most ? part : most;
-		}
-	}
-	return most;
-}
-
-/*
- * How many more other pairs of the clock say that it was this one's than that it was not, by their
- * fastest messages of both directions: nearer to what was seen or to nothing. Where one direction
- * says this and the other one that they do not tell: by the mean of both a single message that was
- * slow would.
- */
-static int likely(const struct usk_work *w, const struct usk_arcs *g, const struct usk_seen *s,
-		  uint32_t k)
-{
-	int votes = 0;
-	for (size_t n = g->first[k]; n < g->first[k + 1] && usk_seen_sized(s); n++) {
-		const uint32_t pair = g->arc[n].pair;
-		int64_t size[2];
-		if (pair == s->pair || pair == UINT32_MAX) {
-			continue;
-		}
-		struct usk_rise r = other_says(w, s, k, pair, size);
-		bool up = size[0] > 0;
-		usk_i128 least = up ? size[0] : -(usk_i128)size[1];
-		usk_i128 a = r.likely_ns[0], b = r.likely_ns[1];
-		bool seen[] = { 2 * (up ? a : -a) > least, 2 * (up ? b : -b) > least };
-		if (least > 0 && r.likely_ns[0] != USK_NONE && r.likely_ns[1] != USK_NONE &&
-		    seen[0] == seen[1]) {
-			votes += seen[0] ? 1 : -1;
-		}
-	}
-	return votes;
+	usk_i128 rate = 2 * (usk_i128)w->p->max_skew_e12;
+	return usk_ceil_div(usk_bracket_farthest(&s->at) * rate, USK_E12);
 }
 
 static bool placed(const struct usk_seen *s)
@@ -237,12 +126,12 @@ static bool placed(const struct usk_seen *s)
 static bool alike(const struct usk_work *w, const struct usk_seen *s, const struct usk_seen *t,
 		  uint32_t k)
 {
-	usk_i128 more = told_apart(w, s);
+	usk_i128 more = usk_seen_told_apart(w, s);
 	bool same = (s->b == k) == (t->b == k);
 	usk_i128 least = same ? t->at.least_ns : -(usk_i128)t->at.most_ns;
 	usk_i128 most = same ? t->at.most_ns : -(usk_i128)t->at.least_ns;
-	return placed(s) && placed(t) && overlap(s, t) && usk_seen_sized(s) && usk_seen_sized(t) &&
-	       least <= s->at.most_ns + more && s->at.least_ns - more <= most;
+	return placed(s) && placed(t) && usk_seen_overlap(s, t) && usk_seen_sized(s) &&
+	       usk_seen_sized(t) && least <= s->at.most_ns + more && s->at.least_ns - more <= most;
 }
 
 /* Whether other pairs of a bracket's clocks show the same, of a, of b. */
@@ -256,7 +145,7 @@ static bool supported(const struct usk_work *w, size_t i, uint32_t k, const stru
 {
 	const struct usk_seen *s = &w->seen[i], *t;
 	bool any = false;
-	for (size_t at = w->n_by_begin; !any && (t = usk_seen_near(w, s, &at));) {
+	for (size_t at = w->by_begin->n; !any && (t = usk_seen_near(w, w->by_begin, s, &at));) {
 		any = t != s && usk_seen_has(t, k) && !usk_seen_has(t, s->a == k ? s->b : s->a) &&
 		      alike(w, s, t, k) && !(theirs && theirs[t - w->seen].by[t->a == k]);
 	}
@@ -271,14 +160,15 @@ static bool supported(const struct usk_work *w, size_t i, uint32_t k, const stru
 static void blame(struct usk_work *w)
 {
 	struct shared *shared = usk_alloc(w->n_seen + 1, sizeof *shared);
-	struct usk_arcs g = usk_arcs_of(w);
-	w->course = usk_alloc(w->p->n_pairs + 1, sizeof *w->course);
 	for (size_t i = 0; i < w->n_seen; i++) {
 		place(w, &w->seen[i]);
 	}
-	order_seen(w);
-	for (size_t k = 0; k < w->n_by_begin; k++) {
-		const size_t i = w->by_begin[k].seen;
+	for (int doubted = 0; doubted < 2; doubted++) {
+		w->by_begin[doubted] = order_seen(w, doubted);
+	}
+	w->others = usk_others_begin(w);
+	for (size_t k = 0; k < w->by_begin->n; k++) {
+		const size_t i = w->by_begin->item[k].seen;
 		shared[i].by[0] = supported(w, i, w->seen[i].a, NULL);
 		shared[i].by[1] = supported(w, i, w->seen[i].b, NULL);
 	}
@@ -288,10 +178,13 @@ static void blame(struct usk_work *w)
 			continue;
 		}
 		bool support[2] = { supported(w, i, s->a, shared), supported(w, i, s->b, shared) };
-		const int64_t part[2] = { cleared(w, &g, s, s->a), cleared(w, &g, s, s->b) };
+		const int64_t part[2] = { usk_others_hide(w, w->others, s, s->a),
+					  usk_others_hide(w, w->others, s, s->b) };
 		bool clear[2] = { part[0] != USK_NONE, part[1] != USK_NONE };
 		bool known = clear[0] != clear[1], any = support[0] || support[1];
-		int more = known || any ? 0 : likely(w, &g, s, s->a) - likely(w, &g, s, s->b);
+		int more = known || any ? 0
+					: usk_others_vote(w, w->others, s, s->a) -
+						  usk_others_vote(w, w->others, s, s->b);
 		s->sure = known || any;
 		for (int k = 0; k < 2; k++) {
 			s->excluded[k] = clear[k] && !clear[!k];
@@ -303,15 +196,13 @@ static void blame(struct usk_work *w)
 		}
 	}
 	free(shared);
-	usk_arcs_free(&g);
 }
 
 static void forget(struct usk_work *w)
 {
-	for (size_t i = 0; i < w->p->n_pairs; i++) {
-		usk_calm_course_free(&w->course[i]);
-	}
-	USK_FREE(w->course, w->by_begin);
+	usk_others_end(w, w->others);
+	USK_FREE(w->by_begin[0].item, w->by_begin[1].item);
+	w->others = NULL;
 }
 
 static uint8_t by_order(unsigned pace)

@@ -49,12 +49,40 @@ static struct usk_calm_stretch *longest(const struct usk_course *w, int64_t wand
 	return out;
 }
 
+/* The first of n rising numbers that is over t. */
+static size_t first_over(const int64_t *rising, size_t n, int64_t t)
+{
+	size_t i;
+	USK_FIRST(i, 0, n, rising[i] > t);
+	return i;
+}
+
+/* May something have happened between two stamps, the first one of a point and those behind, the last of those before? */
+static bool is_within(const struct usk_happened *h, int64_t least, int64_t most)
+{
+	size_t i;
+	USK_FIRST(i, 0, h->n, h->within[i].from_ns >= most);
+	return i && h->within[i - 1].to_ns > least;
+}
+
+static void note_happened(const struct usk_calm_course *x, const struct usk_happened known[2],
+			  bool *happens)
+{
+	for (size_t i = 1; i < x->w.n; i++) {
+		happens[i] = happens[i] || x->w.p[i].fresh;
+		for (int b = 0; b < 2; b++) {
+			happens[i] = happens[i] ||
+				     is_within(&known[b], x->least[b][i - 1], x->most[b][i]);
+		}
+	}
+}
+
 void usk_calm_course_of(struct usk_calm_course *x, const struct usk_part *p, int64_t wander_e12,
-			int64_t max_skew_e12)
+			int64_t max_skew_e12, const struct usk_happened known[2])
 {
 	struct usk_course *w = &x->w;
 	*w = (struct usk_course){ .part = p, .skew_e12 = max_skew_e12 };
-	usk_course_of(w, NULL, NULL);
+	usk_course_of(w, known[0].back, known[1].back);
 	struct usk_spans spans = usk_course_spans(w, wander_e12);
 	bool *happens = usk_course_happens(w, &spans);
 	for (int b = 0; b < 2; b++) {
@@ -67,6 +95,9 @@ void usk_calm_course_of(struct usk_calm_course *x, const struct usk_part *p, int
 		usk_least_behind(least, w->n);
 		x->most[b] = most;
 		x->least[b] = least;
+	}
+	note_happened(x, known, happens);
+	for (int b = 0; b < 2; b++) {
 		x->stretch[b] = longest(w, wander_e12, happens, b);
 	}
 	USK_FREE(happens, spans.span);
@@ -80,26 +111,30 @@ void usk_calm_course_free(struct usk_calm_course *x)
 	free(x->w.p);
 }
 
-/* The first of n rising numbers that is over t. */
-static size_t first_over(const int64_t *rising, size_t n, int64_t t)
-{
-	size_t i;
-	USK_FIRST(i, 0, n, rising[i] > t);
-	return i;
-}
-
 /* Who asks supposes that something happened there: what messages before it and behind it say of rates together then says
  * nothing, as it may have hidden just that. */
-void usk_calm_jump(const struct usk_calm_course *x, bool of_b, int64_t from_ns, int64_t to_ns,
-		   struct usk_rise *out)
+struct usk_rise usk_calm_jump(const struct usk_calm_course *x, bool of_b,
+			      const struct usk_stamps_within *at,
+			      const struct usk_stamps_within calm[2])
 {
-	const size_t n = x->w.n, before = first_over(x->least[of_b], n, from_ns);
-	const int64_t until = to_ns > from_ns ? to_ns - 1 : from_ns;
-	const struct usk_span s = { .from = before - 1, .to = first_over(x->most[of_b], n, until) };
-	*out = (struct usk_rise){ USK_NONE, USK_NONE, { USK_NONE, USK_NONE } };
-	if (before && s.to < n && s.from < s.to) {
-		const struct usk_calm_stretch *l = &x->stretch[0][s.from],
-					      *r = &x->stretch[1][s.to];
-		*out = usk_course_rise(&x->w, l->ns > r->ns ? l->cone : r->cone, &s);
+	/* All points up to one have no later stamps, all from one on no earlier ones. */
+	size_t before = first_over(x->most[of_b], x->w.n, at->from_ns), first = 0;
+	size_t behind = first_over(x->least[of_b], x->w.n, at->to_ns - (at->to_ns > at->from_ns)),
+	       end = x->w.n;
+	for (int b = 0; b < 2; b++) {
+		const size_t since = first_over(x->least[b], x->w.n, calm[b].from_ns);
+		const size_t until = first_over(x->most[b], x->w.n, calm[b].to_ns);
+		first = since > first ? since : first;
+		end = until < end ? until : end;
 	}
+	if (first >= before || behind >= end || before > behind) {
+		return (struct usk_rise){ USK_NONE, USK_NONE, { USK_NONE, USK_NONE } };
+	}
+	const struct usk_course *w = &x->w;
+	const size_t last = before - 1;
+	const struct usk_calm_stretch *l = &x->stretch[0][last], *r = &x->stretch[1][behind];
+	const struct usk_slope_range c = l->ns > r->ns ? l->cone : r->cone;
+	return usk_rise_between(c, usk_course_left_open_until(w, c, last, false, first),
+				usk_course_left_open_until(w, c, behind, true, end - 1),
+				(usk_i128)w->p[behind].x - w->p[last].x);
 }

@@ -113,6 +113,9 @@ void usk_course_outlook_free(struct usk_outlook *x);
 /** What the points up to `at`, or from it on, leave open there: floor and ceiling, e12. */
 struct usk_offsets usk_course_left_open(const struct usk_course *w, struct usk_slope_range c,
 					size_t at, bool behind);
+/** The same of no points beyond number `end`; without an outlook. O(n). */
+struct usk_offsets usk_course_left_open_until(const struct usk_course *w, struct usk_slope_range c,
+					      size_t at, bool behind, size_t end);
 /** The same of a point that may be none of them, and of those from number `next` on, or of all before that one; on its
  * other side there is one. */
 struct usk_offsets usk_course_look(const struct usk_outlook *x, struct usk_slope_range c,
@@ -202,14 +205,26 @@ struct usk_calm_course {
 		struct usk_slope_range cone;
 	} * stretch[2];
 };
-/** O(n log n). */
+/* Of a clock, in its stamps. */
+struct usk_stamps_within {
+	int64_t from_ns, to_ns;
+};
+
+/* What is known to have happened to a clock, or may have: by records, by its pairs, these in their order and apart. */
+struct usk_happened {
+	const struct usk_graph_back *back;
+	const struct usk_stamps_within *within;
+	size_t n;
+};
+/** Of a, of b. O(n log n). */
 void usk_calm_course_of(struct usk_calm_course *x, const struct usk_part *p, int64_t wander_e12,
-			int64_t max_skew_e12);
+			int64_t max_skew_e12, const struct usk_happened known[2]);
 void usk_calm_course_free(struct usk_calm_course *x);
-/** By how much the offset may have risen between two stamps of a clock of the pair, b or a, if something happened there.
- * O(n). */
-void usk_calm_jump(const struct usk_calm_course *x, bool of_b, int64_t from_ns, int64_t to_ns,
-		   struct usk_rise *out);
+/** By how much the offset may have risen between two stamps of a clock of the pair, b or a, if something happened there;
+ * calm: stamps of a, of b, between which nothing else did. O(n). */
+struct usk_rise usk_calm_jump(const struct usk_calm_course *x, bool of_b,
+			      const struct usk_stamps_within *at,
+			      const struct usk_stamps_within calm[2]);
 
 /* ---- wrong.c ------------------------------------------------------------------------------------
  */

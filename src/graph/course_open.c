@@ -132,13 +132,10 @@ struct usk_offsets usk_course_look(const struct usk_outlook *outlook, struct usk
 				     .hi = known.hi + hi };
 }
 
-struct usk_offsets usk_course_left_open(const struct usk_course *w, struct usk_slope_range c,
-					size_t at, bool behind)
+struct usk_offsets usk_course_left_open_until(const struct usk_course *w, struct usk_slope_range c,
+					      size_t at, bool behind, size_t end)
 {
 	struct usk_offsets v = { .has = { false } };
-	if (w->outlook) {
-		return usk_course_look(w->outlook, c, &w->p[at], behind ? at + 1 : at, behind);
-	}
 	for (size_t i = at;; i = behind ? i + 1 : i - 1) {
 		const struct usk_course_point *p = &w->p[i];
 		struct usk_offsets next = v;
@@ -148,10 +145,17 @@ struct usk_offsets usk_course_left_open(const struct usk_course *w, struct usk_s
 			return v; /* another event */
 		}
 		v = next;
-		if (i == (behind ? w->n - 1 : 0)) {
+		if (i == end) {
 			return v;
 		}
 	}
+}
+
+struct usk_offsets usk_course_left_open(const struct usk_course *w, struct usk_slope_range c,
+					size_t at, bool behind)
+{
+	return w->outlook ? usk_course_look(w->outlook, c, &w->p[at], behind ? at + 1 : at, behind)
+			  : usk_course_left_open_until(w, c, at, behind, behind ? w->n - 1 : 0);
 }
 
 /* By the slopes that contradict least: the other way round than what a point says by itself (take_in()). */

@@ -176,14 +176,16 @@ struct usk_work {
 	size_t n_breaks, cap_breaks;
 	struct usk_seen *seen;
 	size_t n_seen;
-	struct usk_seen_order { /* by where they begin, but for those that are doubted */
-		uint32_t seen;
-		usk_i128 latest; /* end of it and of all before */
-	} * by_begin;
-	size_t n_by_begin;
-	struct usk_calm_course *course; /* by pair, once they are asked whose brackets were */
-	int64_t *wander_e12;		/* by clock */
-	bool *broken;			/* by clock: a cycle may be its doing */
+	struct usk_seen_order {
+		struct usk_seen_nth {
+			uint32_t seen;
+			usk_i128 latest; /* end of it and of all before */
+		} * item;
+		size_t n;
+	} by_begin[2];		   /* by where they begin; those that are doubted */
+	struct usk_others *others; /* while it is asked whose brackets were */
+	int64_t *wander_e12;	   /* by clock */
+	bool *broken;		   /* by clock: a cycle may be its doing */
 	struct usk_left_out {
 		uint32_t from, to; /* events */
 	} * left_out;		   /* messages that contradict others by themselves */
@@ -465,14 +467,17 @@ void usk_break_add(struct usk_work *w, struct usk_break b);
 struct usk_break usk_break_of(const struct usk_bracket *x, bool rises, uint32_t number);
 /** The same of the slew that it may have been. */
 struct usk_break usk_slew_of(const struct usk_bracket *x, bool rises, uint32_t number);
-/** The next one that may overlap s, from *at on, which is w->n_by_begin at first, of those that blame placed; NULL:
+/** The next one of an order that may overlap s, from *at on, which is its n at first, of those that blame placed; NULL:
  * there is no more. */
-const struct usk_seen *usk_seen_near(const struct usk_work *w, const struct usk_seen *s,
-				     size_t *at);
-/** Is the size of a step known? Then: does pair i of clock k deny that it was this clock's, unless its other one was set as
- * well? */
+const struct usk_seen *usk_seen_near(const struct usk_work *w, const struct usk_seen_order *o,
+				     const struct usk_seen *s, size_t *at);
+/** May both have been at one time? */
+bool usk_seen_overlap(const struct usk_seen *s, const struct usk_seen *t);
+/** Is the size of a step known? */
 bool usk_seen_sized(const struct usk_seen *s);
-bool usk_seen_denied(const struct usk_work *w, const struct usk_seen *s, uint32_t k, size_t i);
+/** By how much a clock jumped that was set in a bracket, another pair may say otherwise: time that it skips, or shows
+ * twice, passes by its own stamps, at no rate that it ever had. */
+usk_i128 usk_seen_told_apart(const struct usk_work *w, const struct usk_seen *s);
 /** By so much a clock may have been set in a bracket, either way. */
 int64_t usk_bracket_farthest(const struct usk_bracket *b);
 /** By so much stamps of a or b may fall in it, as those of before and behind are mixed. */
@@ -491,6 +496,30 @@ void usk_seen_place(const struct usk_work *w, const struct usk_seen *s, const st
 void usk_order_alone(struct usk_work *w);
 /** Bounds by order alone. */
 void usk_bound_by_order(struct usk_work *w);
+
+/* ---- others.c -----------------------------------------------------------------------------------
+ */
+
+/* What other pairs of a bracket's clocks say of it. */
+struct usk_others;
+
+/** Once brackets are placed. O(n log n) of them. */
+struct usk_others *usk_others_begin(const struct usk_work *w);
+void usk_others_end(const struct usk_work *w, struct usk_others *o);
+/** By how much clock k was set in it at most, as they do not show it; USK_NONE: they need not have. */
+int64_t usk_others_hide(const struct usk_work *w, struct usk_others *o, const struct usk_seen *s,
+			uint32_t k);
+/** Does pair i of clock k deny that it was this clock's, unless its other one was set as well? The size is known. */
+bool usk_others_deny(const struct usk_work *w, struct usk_others *o, const struct usk_seen *s,
+		     uint32_t k, size_t i);
+/**
+ * How many more other pairs of the clock say that it was this one's than that it was not, by their
+ * fastest messages of both directions: nearer to what was seen or to nothing. Where one direction
+ * says this and the other one that they do not tell: by the mean of both a single message that was
+ * slow would.
+ */
+int usk_others_vote(const struct usk_work *w, struct usk_others *o, const struct usk_seen *s,
+		    uint32_t k);
 
 /* ---- alike.c ------------------------------------------------------------------------------------
  */

@@ -487,10 +487,11 @@ static void test_near(void **state)
 	for (uint64_t seed = case_first(2000); seed < case_end(2000); seed++) {
 		struct usk_rng r;
 		struct usk_seen seen[MOST] = { 0 };
-		struct usk_seen_order order[MOST];
-		struct usk_work w = { .seen = seen, .by_begin = order };
+		struct usk_seen_nth order[MOST];
+		struct usk_work w = { .seen = seen };
 		usk_rng_seed(&r, seed);
-		w.n_by_begin = w.n_seen = usk_rng_below(&r, MOST + 1);
+		w.n_seen = usk_rng_below(&r, MOST + 1);
+		const struct usk_seen_order all = { order, w.n_seen };
 		int64_t from = 0, latest = INT64_MIN;
 		for (size_t i = 0; i < w.n_seen; i++) {
 			struct usk_seen *s = &seen[w.n_seen - 1 - i];
@@ -498,16 +499,16 @@ static void test_near(void **state)
 			s->from = from;
 			s->to = from + among(&r, 0, 6);
 			latest = s->to > latest ? (int64_t)s->to : latest;
-			order[i] = (struct usk_seen_order){ (uint32_t)(w.n_seen - 1 - i), latest };
+			order[i] = (struct usk_seen_nth){ (uint32_t)(w.n_seen - 1 - i), latest };
 		}
 		const struct usk_seen s = { .from = among(&r, 0, from),
 					    .to = s.from + among(&r, 0, 4) };
 		const struct usk_seen *t;
-		size_t at = w.n_by_begin, next = w.n_by_begin;
+		size_t at = all.n, next = all.n;
 		while (next && seen[order[next - 1].seen].from > s.to) {
 			next--;
 		}
-		while ((t = usk_seen_near(&w, &s, &at))) {
+		while ((t = usk_seen_near(&w, &all, &s, &at))) {
 			assert_true(next > 0 && t == &seen[order[--next].seen]);
 		}
 		for (size_t i = 0; i < next; i++) {
