@@ -130,14 +130,14 @@ static void ask_pairs(struct ways *x, const struct usk_seen *s, uint32_t k)
 			say(x, pair, UNSURE);
 		}
 	}
-	for (size_t at = w->by_begin->n; (t = usk_seen_near(w, w->by_begin, s, &at));) {
+	for (size_t at = w->by_begin.n; (t = usk_seen_near(w, &w->by_begin, s, &at));) {
 		if (t->at.step) {
 			const bool within = s->from <= t->from && t->to <= s->to;
 			say(x, t->pair, within ? CLOSED : UNSURE);
 		}
 	}
-	for (size_t at = w->by_begin->n;
-	     s->at.slew && (t = usk_seen_near(w, w->by_begin, s, &at));) {
+	for (size_t at = w->by_begin.n;
+	     s->at.slew && (t = usk_seen_near(w, &w->by_begin, s, &at));) {
 		x->tie[t->pair] = t->at.slew ? UNSURE : x->tie[t->pair];
 	}
 	say(x, s->pair, CLOSED);
@@ -147,21 +147,21 @@ void usk_break_alike(struct usk_work *w)
 {
 	struct ways x = ways_of(w);
 	for (uint32_t i = 0; i < w->n_seen; i++) {
-		const struct usk_seen s = w->seen[i];
-		const uint32_t side[] = { s.a, s.b };
-		for (int of = 0; of < 2 && s.at.step && !s.at.doubted; of++) {
+		const struct usk_seen *s = &w->seen[i];
+		const uint32_t side[] = { s->a, s->b };
+		for (int of = 0; of < 2 && s->at.step && !s->at.doubted; of++) {
 			if (side[of] == w->reference) {
 				continue; /* nobody is set with it: then all others do not jump */
 			}
-			ask_pairs(&x, &s, side[of]);
+			ask_pairs(&x, s, side[of]);
 			take_from(&x, side[of]);
 			struct usk_break b =
-				usk_break_of(&s.at, usk_seen_rises_for(&s, side[of]), i);
+				usk_break_of(&s->at, usk_seen_rises_for(s, side[of]), i);
 			for (size_t k = 1; k < x.n; k++) {
 				b.clock = x.clock[k];
 				if (x.state[b.clock] == SET) {
-					usk_break_between(w, s.from, s.to,
-							  usk_bracket_farthest(&s.at), b);
+					usk_break_between(w, s->from, s->to,
+							  usk_bracket_farthest(&s->at), b);
 				}
 			}
 			forget(&x);

@@ -71,29 +71,33 @@ bool usk_seen_overlap(const struct usk_seen *s, const struct usk_seen *t)
 static int by_from(const void *pa, const void *pb, void *ctx)
 {
 	const struct usk_seen *seen = ctx;
-	const struct usk_seen *a = &seen[*(const uint32_t *)pa], *b = &seen[*(const uint32_t *)pb];
+	const struct usk_seen *a = &seen[((const struct usk_seen_nth *)pa)->seen],
+			      *b = &seen[((const struct usk_seen_nth *)pb)->seen];
 	return (a->from > b->from) - (a->from < b->from);
 }
 
-/* So that few are asked whether they overlap. */
-static struct usk_seen_order order_seen(struct usk_work *w, bool doubted)
+void usk_seen_sort(const struct usk_work *w, struct usk_seen_order *o)
 {
-	struct usk_seen_order o = { .item = usk_alloc(w->n_seen + 1, sizeof *o.item) };
-	uint32_t *which = usk_alloc(w->n_seen + 1, sizeof *which);
+	if (o->n) {
+		qsort_r(o->item, o->n, sizeof *o->item, by_from, w->seen);
+	}
+	for (size_t i = 0; i < o->n; i++) {
+		const usk_i128 to = w->seen[o->item[i].seen].to;
+		o->item[i].latest = i && o->item[i - 1].latest > to ? o->item[i - 1].latest : to;
+	}
+}
+
+/* What is doubted is none of them. */
+static void order_seen(struct usk_work *w)
+{
+	struct usk_seen_order *o = &w->by_begin;
+	o->item = usk_alloc(w->n_seen + 1, sizeof *o->item);
+	o->n = 0;
 	for (uint32_t i = 0; i < w->n_seen; i++) {
-		which[o.n] = i;
-		o.n += w->seen[i].at.doubted == doubted;
+		o->item[o->n].seen = i;
+		o->n += !w->seen[i].at.doubted;
 	}
-	if (o.n) {
-		qsort_r(which, o.n, sizeof *which, by_from, w->seen);
-	}
-	for (size_t i = 0; i < o.n; i++) {
-		const usk_i128 to = w->seen[which[i]].to;
-		o.item[i].seen = which[i];
-		o.item[i].latest = i && o.item[i - 1].latest > to ? o.item[i - 1].latest : to;
-	}
-	free(which);
-	return o;
+	usk_seen_sort(w, o);
 }
 
 const struct usk_seen *usk_seen_near(const struct usk_work *w, const struct usk_seen_order *o,
@@ -121,10 +125,8 @@ static bool placed(const struct usk_seen *s)
 	return s->from > -USK_INF && s->to < USK_INF;
 }
 
-/* Do two brackets of a clock say that it was set by as much at one time? What is unknown of either
- * says nothing. */
-static bool alike(const struct usk_work *w, const struct usk_seen *s, const struct usk_seen *t,
-		  uint32_t k)
+bool usk_seen_alike(const struct usk_work *w, const struct usk_seen *s, const struct usk_seen *t,
+		    uint32_t k)
 {
 	usk_i128 more = usk_seen_told_apart(w, s);
 	bool same = (s->b == k) == (t->b == k);
@@ -145,9 +147,9 @@ static bool supported(const struct usk_work *w, size_t i, uint32_t k, const stru
 {
 	const struct usk_seen *s = &w->seen[i], *t;
 	bool any = false;
-	for (size_t at = w->by_begin->n; !any && (t = usk_seen_near(w, w->by_begin, s, &at));) {
+	for (size_t at = w->by_begin.n; !any && (t = usk_seen_near(w, &w->by_begin, s, &at));) {
 		any = t != s && usk_seen_has(t, k) && !usk_seen_has(t, s->a == k ? s->b : s->a) &&
-		      alike(w, s, t, k) && !(theirs && theirs[t - w->seen].by[t->a == k]);
+		      usk_seen_alike(w, s, t, k) && !(theirs && theirs[t - w->seen].by[t->a == k]);
 	}
 	return any;
 }
@@ -163,12 +165,10 @@ static void blame(struct usk_work *w)
 	for (size_t i = 0; i < w->n_seen; i++) {
 		place(w, &w->seen[i]);
 	}
-	for (int doubted = 0; doubted < 2; doubted++) {
-		w->by_begin[doubted] = order_seen(w, doubted);
-	}
+	order_seen(w);
 	w->others = usk_others_begin(w);
-	for (size_t k = 0; k < w->by_begin->n; k++) {
-		const size_t i = w->by_begin->item[k].seen;
+	for (size_t k = 0; k < w->by_begin.n; k++) {
+		const size_t i = w->by_begin.item[k].seen;
 		shared[i].by[0] = supported(w, i, w->seen[i].a, NULL);
 		shared[i].by[1] = supported(w, i, w->seen[i].b, NULL);
 	}
@@ -201,7 +201,8 @@ static void blame(struct usk_work *w)
 static void forget(struct usk_work *w)
 {
 	usk_others_end(w, w->others);
-	USK_FREE(w->by_begin[0].item, w->by_begin[1].item);
+	free(w->by_begin.item);
+	w->by_begin = (struct usk_seen_order){ NULL, 0 };
 	w->others = NULL;
 }
 

@@ -111,27 +111,45 @@ void usk_calm_course_free(struct usk_calm_course *x)
 	free(x->w.p);
 }
 
+/* From which point on, and before which one, nothing else happened to a clock; points up to `last`, and from `behind` on,
+ * are asked. */
+static struct usk_range calm_points(const struct usk_calm_course *x, bool of_b,
+				    const struct usk_calm_around *c, size_t last, size_t behind)
+{
+	const int64_t *most = x->most[of_b], *least = x->least[of_b];
+	int64_t since = c->since_ns, until = c->until_ns;
+	for (size_t i = 0; i < c->n_others; i++) {
+		const struct usk_stamps_within *o = &c->other[i];
+		since = o->from_ns < most[last] && o->to_ns > since ? o->to_ns : since;
+		until = o->to_ns > least[behind] && o->from_ns < until ? o->from_ns : until;
+	}
+	return (struct usk_range){ first_over(least, x->w.n, since),
+				   first_over(most, x->w.n, until) };
+}
+
 /* Who asks supposes that something happened there: what messages before it and behind it say of rates together then says
  * nothing, as it may have hidden just that. */
 struct usk_rise usk_calm_jump(const struct usk_calm_course *x, bool of_b,
 			      const struct usk_stamps_within *at,
-			      const struct usk_stamps_within calm[2])
+			      const struct usk_calm_around *const calm[2])
 {
-	/* All points up to one have no later stamps, all from one on no earlier ones. */
-	size_t before = first_over(x->most[of_b], x->w.n, at->from_ns), first = 0;
-	size_t behind = first_over(x->least[of_b], x->w.n, at->to_ns - (at->to_ns > at->from_ns)),
-	       end = x->w.n;
-	for (int b = 0; b < 2; b++) {
-		const size_t since = first_over(x->least[b], x->w.n, calm[b].from_ns);
-		const size_t until = first_over(x->most[b], x->w.n, calm[b].to_ns);
-		first = since > first ? since : first;
-		end = until < end ? until : end;
-	}
-	if (first >= before || behind >= end || before > behind) {
-		return (struct usk_rise){ USK_NONE, USK_NONE, { USK_NONE, USK_NONE } };
-	}
 	const struct usk_course *w = &x->w;
+	const struct usk_rise unknown = { USK_NONE, USK_NONE, { USK_NONE, USK_NONE } };
+	/* All points up to one have no later stamps, all from one on no earlier ones. */
+	const size_t before = first_over(x->most[of_b], w->n, at->from_ns);
+	const size_t behind =
+		first_over(x->least[of_b], w->n, at->to_ns - (at->to_ns > at->from_ns));
+	if (!before || behind >= w->n || before > behind) {
+		return unknown;
+	}
 	const size_t last = before - 1;
+	const struct usk_range a = calm_points(x, false, calm[0], last, behind),
+			       b = calm_points(x, true, calm[1], last, behind);
+	const size_t first = a.first > b.first ? a.first : b.first;
+	const size_t end = a.end < b.end ? a.end : b.end;
+	if (first > last || behind >= end) {
+		return unknown;
+	}
 	const struct usk_calm_stretch *l = &x->stretch[0][last], *r = &x->stretch[1][behind];
 	const struct usk_slope_range c = l->ns > r->ns ? l->cone : r->cone;
 	return usk_rise_between(c, usk_course_left_open_until(w, c, last, false, first),

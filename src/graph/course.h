@@ -220,11 +220,18 @@ struct usk_happened {
 void usk_calm_course_of(struct usk_calm_course *x, const struct usk_part *p, int64_t wander_e12,
 			int64_t max_skew_e12, const struct usk_happened known[2]);
 void usk_calm_course_free(struct usk_calm_course *x);
+/* What else may have happened to a clock, in its stamps: not since the one and until the other, but for what other ones
+ * lie around. */
+struct usk_calm_around {
+	int64_t since_ns, until_ns;
+	struct usk_stamps_within *other;
+	size_t n_others;
+};
 /** By how much the offset may have risen between two stamps of a clock of the pair, b or a, if something happened there;
- * calm: stamps of a, of b, between which nothing else did. O(n). */
+ * calm: of a, of b. O(n). */
 struct usk_rise usk_calm_jump(const struct usk_calm_course *x, bool of_b,
 			      const struct usk_stamps_within *at,
-			      const struct usk_stamps_within calm[2]);
+			      const struct usk_calm_around *const calm[2]);
 
 /* ---- wrong.c ------------------------------------------------------------------------------------
  */

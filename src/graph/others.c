@@ -26,6 +26,12 @@ struct usk_others {
 	struct moment *begins, *ends;
 	struct usk_stamps_within *within; /* in the order of stamps, apart from each other */
 	size_t *n_within;		  /* by clock */
+	struct usk_seen_order *order;	  /* by clock: its brackets by where they begin */
+	struct usk_seen_nth *item;
+	struct asked {
+		uint32_t seen, clock;
+		struct usk_calm_around is;
+	} asked[2]; /* the last: of a clock, and of another one of its pairs */
 };
 
 /* ---- when something may have happened to each clock --------------------------------------------
@@ -67,13 +73,15 @@ static size_t unite(struct usk_stamps_within *x, size_t n)
 	return m;
 }
 
-static void order_clock(struct usk_others *o, uint32_t k)
+static void order_clock(const struct usk_work *w, struct usk_others *o, uint32_t k)
 {
 	const size_t first = o->first[k], n = o->first[k + 1] - first;
 	struct moment *begins = &o->begins[first], *ends = &o->ends[first];
 	if (!n) {
 		return;
 	}
+	o->order[k].n = n;
+	usk_seen_sort(w, &o->order[k]);
 	qsort(begins, n, sizeof *begins, by_time);
 	qsort(ends, n, sizeof *ends, by_time);
 	qsort(&o->within[first], n, sizeof *o->within, by_stamp);
@@ -95,13 +103,20 @@ struct usk_others *usk_others_begin(const struct usk_work *w)
 				  .begins = usk_alloc(n, sizeof *o->begins),
 				  .ends = usk_alloc(n, sizeof *o->ends),
 				  .within = usk_alloc(n, sizeof *o->within),
-				  .n_within = usk_alloc(w->n_clocks + 1, sizeof *o->n_within) };
+				  .n_within = usk_alloc(w->n_clocks + 1, sizeof *o->n_within),
+				  .order = usk_alloc(w->n_clocks + 1, sizeof *o->order),
+				  .item = usk_alloc(n, sizeof *o->item),
+				  .asked = { { .clock = USK_NO_CLOCK },
+					     { .clock = USK_NO_CLOCK } } };
 	for (size_t i = 0; i < w->n_seen; i++) {
 		o->first[w->seen[i].a + 2]++;
 		o->first[w->seen[i].b + 2]++;
 	}
 	for (size_t k = 2; k < w->n_clocks + 2; k++) {
 		o->first[k] += o->first[k - 1];
+	}
+	for (uint32_t k = 0; k < w->n_clocks; k++) {
+		o->order[k].item = &o->item[o->first[k + 1]];
 	}
 	for (size_t i = 0; i < w->n_seen; i++) {
 		const struct usk_seen *s = &w->seen[i];
@@ -112,10 +127,11 @@ struct usk_others *usk_others_begin(const struct usk_work *w)
 			o->begins[at] = (struct moment){ s->from, own.from_ns };
 			o->ends[at] = (struct moment){ s->to, own.to_ns };
 			o->within[at] = own;
+			o->item[at].seen = (uint32_t)i;
 		}
 	}
 	for (uint32_t k = 0; k < w->n_clocks; k++) {
-		order_clock(o, k);
+		order_clock(w, o, k);
 	}
 	return o;
 }
@@ -126,20 +142,44 @@ void usk_others_end(const struct usk_work *w, struct usk_others *o)
 		usk_calm_course_free(&o->course[i]);
 	}
 	usk_arcs_free(&o->arcs);
-	USK_FREE(o->course, o->first, o->begins, o->ends, o->within, o->n_within, o);
+	USK_FREE(o->course, o->first, o->begins, o->ends, o->within, o->n_within, o->item, o->order,
+		 o->asked[0].is.other, o->asked[1].is.other, o);
 }
 
-/* Around a bracket the stamps of clock k between which nothing else happened to it, but for what overlaps it: that is taken
- * for the same. */
-static struct usk_stamps_within calm_around(const struct usk_others *o, const struct usk_seen *s,
-					    uint32_t k)
+/* May one event be both? Two pairs of a clock that show as much at the same time are taken for one. */
+static bool is_same(const struct usk_work *w, const struct usk_seen *s, const struct usk_seen *t)
+{
+	return s == t || (s->pair != t->pair && !t->at.doubted &&
+			  ((usk_seen_has(t, s->a) && usk_seen_alike(w, s, t, s->a)) ||
+			   (usk_seen_has(t, s->b) && usk_seen_alike(w, s, t, s->b))));
+}
+
+/* Between which stamps nothing else happened to clock k than a bracket tells of, or may tell of; at that time others may. */
+static const struct usk_calm_around *around(const struct usk_work *w, struct usk_others *o,
+					    const struct usk_seen *s, uint32_t k,
+					    struct asked *asked)
 {
 	const size_t first = o->first[k], end = o->first[k + 1];
+	const uint32_t number = (uint32_t)(s - w->seen);
+	struct usk_calm_around *x = &asked->is;
+	const struct usk_seen *t;
+	if (asked->seen == number && asked->clock == k) {
+		return x;
+	}
+	asked->seen = number;
+	asked->clock = k;
+	x->n_others = 0;
+	for (size_t at = o->order[k].n; (t = usk_seen_near(w, &o->order[k], s, &at));) {
+		if (usk_seen_overlap(s, t) && !is_same(w, s, t)) {
+			*USK_APPEND(x->other, x->n_others) = stamps_around(t, k);
+		}
+	}
 	size_t ended, begins;
 	USK_FIRST(ended, first, end, o->ends[ended].at >= s->from);
 	USK_FIRST(begins, first, end, o->begins[begins].at > s->to);
-	return (struct usk_stamps_within){ ended > first ? o->ends[ended - 1].ns : INT64_MIN,
-					   begins < end ? o->begins[begins].ns : INT64_MAX };
+	x->since_ns = ended > first ? o->ends[ended - 1].ns : INT64_MIN;
+	x->until_ns = begins < end ? o->begins[begins].ns : INT64_MAX;
+	return x;
 }
 
 /* ---- what a pair says --------------------------------------------------------------------------
@@ -153,7 +193,9 @@ static int64_t known_wander(const struct usk_work *w, size_t i)
 	const struct usk_graph_problem *p = w->p;
 	int64_t used = w->calm[i].wander_e12 > 1 ? w->calm[i].wander_e12 : 1;
 	int64_t assumed = usk_may_wander(w, &p->pair[i]) * p->model.wander_e12;
-	return p->model.kind == USK_WANDER && used > assumed ? p->max_skew_e12 : used;
+	const bool known =
+		p->model.kind == USK_LINEAR || (p->model.kind == USK_WANDER && used <= assumed);
+	return known ? used : p->max_skew_e12;
 }
 
 static const struct usk_calm_course *course_of(const struct usk_work *w, struct usk_others *o,
@@ -181,8 +223,10 @@ static struct usk_rise other_says(const struct usk_work *w, struct usk_others *o
 {
 	const struct usk_graph_pair *p = &w->p->pair[i];
 	const struct usk_stamps_within at = stamps_around(s, k);
-	const struct usk_stamps_within calm[] = { calm_around(o, s, p->a),
-						  calm_around(o, s, p->b) };
+	const struct usk_calm_around *calm[] = {
+		around(w, o, s, p->a, &o->asked[p->a != k]),
+		around(w, o, s, p->b, &o->asked[p->b != k]),
+	};
 	/* Of the clock as this pair has it: the other way round if it is the other side. */
 	const bool same = (p->b == k) == (s->b == k);
 	const usk_i128 more = usk_seen_told_apart(w, s);
@@ -207,16 +251,13 @@ bool usk_others_deny(const struct usk_work *w, struct usk_others *o, const struc
 	return beyond(&r, size) != 0;
 }
 
-/* Does a pair show anything at about the time of a bracket, or would it, if outliers were right? */
+/* Does a pair show anything at about the time of a bracket? */
 static bool shows(const struct usk_work *w, const struct usk_seen *s, size_t pair)
 {
 	const struct usk_seen *t;
 	bool any = false;
-	for (int doubted = 0; doubted < 2; doubted++) {
-		const struct usk_seen_order *o = &w->by_begin[doubted];
-		for (size_t at = o->n; !any && (t = usk_seen_near(w, o, s, &at));) {
-			any = t->pair == pair && usk_seen_overlap(t, s);
-		}
+	for (size_t at = w->by_begin.n; !any && (t = usk_seen_near(w, &w->by_begin, s, &at));) {
+		any = t->pair == pair && usk_seen_overlap(t, s);
 	}
 	return any;
 }

@@ -182,7 +182,7 @@ struct usk_work {
 			usk_i128 latest; /* end of it and of all before */
 		} * item;
 		size_t n;
-	} by_begin[2];		   /* by where they begin; those that are doubted */
+	} by_begin;		   /* by where they begin, but for those that are doubted */
 	struct usk_others *others; /* while it is asked whose brackets were */
 	int64_t *wander_e12;	   /* by clock */
 	bool *broken;		   /* by clock: a cycle may be its doing */
@@ -467,12 +467,17 @@ void usk_break_add(struct usk_work *w, struct usk_break b);
 struct usk_break usk_break_of(const struct usk_bracket *x, bool rises, uint32_t number);
 /** The same of the slew that it may have been. */
 struct usk_break usk_slew_of(const struct usk_bracket *x, bool rises, uint32_t number);
+/** By where they begin, so that few are asked whether they overlap. */
+void usk_seen_sort(const struct usk_work *w, struct usk_seen_order *o);
 /** The next one of an order that may overlap s, from *at on, which is its n at first, of those that blame placed; NULL:
  * there is no more. */
 const struct usk_seen *usk_seen_near(const struct usk_work *w, const struct usk_seen_order *o,
 				     const struct usk_seen *s, size_t *at);
 /** May both have been at one time? */
 bool usk_seen_overlap(const struct usk_seen *s, const struct usk_seen *t);
+/** Do two brackets of a clock say that it was set by as much at one time? What is unknown of either says nothing. */
+bool usk_seen_alike(const struct usk_work *w, const struct usk_seen *s, const struct usk_seen *t,
+		    uint32_t k);
 /** Is the size of a step known? */
 bool usk_seen_sized(const struct usk_seen *s);
 /** By how much a clock jumped that was set in a bracket, another pair may say otherwise: time that it skips, or shows
