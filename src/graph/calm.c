@@ -111,8 +111,8 @@ void usk_calm_course_free(struct usk_calm_course *x)
 	free(x->w.p);
 }
 
-/* From which point on, and before which one, nothing else happened to a clock; points up to `last`, and from `behind` on,
- * are asked. */
+/* From which point on, and before which one, nothing else happened to a clock than between points `last` and `behind`; none
+ * are left if something else may have happened there. */
 static struct usk_range calm_points(const struct usk_calm_course *x, bool of_b,
 				    const struct usk_calm_around *c, size_t last, size_t behind)
 {
@@ -120,7 +120,9 @@ static struct usk_range calm_points(const struct usk_calm_course *x, bool of_b,
 	int64_t since = c->since_ns, until = c->until_ns;
 	for (size_t i = 0; i < c->n_others; i++) {
 		const struct usk_stamps_within *o = &c->other[i];
-		since = o->from_ns < most[last] && o->to_ns > since ? o->to_ns : since;
+		const bool before = o->from_ns < most[last];
+		since = (before || o->to_ns <= least[behind]) && o->to_ns > since ? o->to_ns
+										  : since;
 		until = o->to_ns > least[behind] && o->from_ns < until ? o->from_ns : until;
 	}
 	return (struct usk_range){ first_over(least, x->w.n, since),
