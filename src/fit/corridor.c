@@ -235,16 +235,22 @@ struct usk_corridor *usk_corridor_new(const struct usk_frame *frame)
 	return c;
 }
 
+/* No point is as far from the origin as USK_TIME_MAX: what goes on beyond goes on to there. */
+static int64_t from_origin(const struct usk_corridor *c, int64_t ns)
+{
+	const usk_i128 x = (usk_i128)ns - c->frame.local_ns;
+	return x < -USK_TIME_MAX ? -USK_TIME_MAX : x > USK_TIME_MAX ? USK_TIME_MAX : (int64_t)x;
+}
+
 void usk_corridor_refine(struct usk_corridor *c, const struct usk_set_in *set, size_t n)
 {
 	c->fine = usk_grow(c->fine, n + 1, sizeof *c->fine);
 	size_t m = 0;
 	for (size_t i = 0; i < n; i++) {
 		const struct usk_cone *cone = &c->side[0].cone;
-		int64_t from = usk_saturate((usk_i128)set[i].from_ns - c->frame.local_ns);
-		int64_t to = usk_saturate((usk_i128)set[i].to_ns - c->frame.local_ns);
-		struct window w = { usk_cone_second(cone, from),
-				    usk_cone_second(cone, to) + cone->window_ns };
+		struct window w = { usk_cone_second(cone, from_origin(c, set[i].from_ns)),
+				    usk_cone_second(cone, from_origin(c, set[i].to_ns)) +
+					    cone->window_ns };
 		if (m && w.start <= c->fine[m - 1].end) {
 			w.end = w.end > c->fine[m - 1].end ? w.end : c->fine[m - 1].end;
 			c->fine[m - 1].end = w.end;
@@ -260,9 +266,8 @@ void usk_corridor_refine(struct usk_corridor *c, const struct usk_set_in *set, s
 
 bool usk_corridor_refined(const struct usk_corridor *c, struct usk_set_in set)
 {
-	int64_t from = usk_saturate((usk_i128)set.from_ns - c->frame.local_ns);
-	const struct window *w = fine_at(&c->side[0], from);
-	return w && w->end > (usk_i128)set.to_ns - c->frame.local_ns;
+	const struct window *w = fine_at(&c->side[0], from_origin(c, set.from_ns));
+	return w && w->end > from_origin(c, set.to_ns);
 }
 
 void usk_corridor_free(struct usk_corridor *c)

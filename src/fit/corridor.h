@@ -32,7 +32,7 @@ struct usk_frame {
 struct usk_corridor *usk_corridor_new(const struct usk_frame *frame);
 void usk_corridor_free(struct usk_corridor *c);
 
-/** Local time in which a clock was set, both ends included. */
+/** Local time in which a clock was set, both ends included; INT64_MIN, INT64_MAX: nobody knows since when, until when. */
 struct usk_set_in {
 	int64_t from_ns, to_ns;
 };

@@ -21,6 +21,17 @@ static usk_i128 time_of(const struct usk_work *w, uint32_t k, int64_t ns, bool l
 	return k == w->reference ? usk_e12(ns) : latest ? w->hi[i] : w->lo[i];
 }
 
+/* The same of what another clock did, maybe when nothing was recorded of this one yet, or any more. */
+static usk_i128 since(const struct usk_work *w, uint32_t k, int64_t ns)
+{
+	return ns > w->p->span[k].first_ns ? time_of(w, k, ns, false) : -USK_INF;
+}
+
+static usk_i128 until(const struct usk_work *w, uint32_t k, int64_t ns)
+{
+	return ns < w->p->span[k].last_ns ? time_of(w, k, ns, true) : USK_INF;
+}
+
 /* Did a clock's T rise in it, if it was that clock's? */
 bool usk_seen_rises_for(const struct usk_seen *s, uint32_t k)
 {
@@ -40,27 +51,41 @@ bool usk_seen_sets_back(const struct usk_work *w, const struct usk_seen *s)
 	       (s->at.both || either || usk_seen_rises_for(s, w->reference));
 }
 
-/* Of both clocks one may be known better. */
+/* Of both clocks one may be known better; but of the other one the record may begin only later, or have ended before. */
 void usk_seen_place(const struct usk_work *w, const struct usk_seen *s, const struct usk_within *at,
-		    usk_i128 *from, usk_i128 *to)
+		    uint32_t k, usk_i128 *from, usk_i128 *to)
 {
-	const usk_i128 a = time_of(w, s->a, at->a0_ns, false),
-		       b = time_of(w, s->b, at->b0_ns, false);
-	const usk_i128 a_end = time_of(w, s->a, at->a1_ns, true);
-	const usk_i128 b_end = time_of(w, s->b, at->b1_ns, true);
-	*from = a > b ? a : b;
-	*to = a_end < b_end ? a_end : b_end;
+	const struct usk_stamps_within of_a = { at->a0_ns, at->a1_ns },
+				       of_b = { at->b0_ns, at->b1_ns };
+	const bool is_a = s->a == k;
+	const struct usk_stamps_within own = is_a ? of_a : of_b, others = is_a ? of_b : of_a;
+	const usk_i128 begin[] = { time_of(w, k, own.from_ns, false),
+				   since(w, is_a ? s->b : s->a, others.from_ns) };
+	const usk_i128 end[] = { time_of(w, k, own.to_ns, true),
+				 until(w, is_a ? s->b : s->a, others.to_ns) };
+	*from = begin[0] > begin[1] ? begin[0] : begin[1];
+	*to = end[0] < end[1] ? end[0] : end[1];
 }
 
 /* If it is the reference that was set back it showed less behind it than before, by as much. */
-static void place(const struct usk_work *w, struct usk_seen *s)
+void usk_seen_done_by(const struct usk_work *w, const struct usk_seen *s, uint32_t k,
+		      usk_i128 *from, usk_i128 *to)
 {
 	const struct usk_within at = { s->at.b0_ns, s->at.b1_ns, s->at.a0_ns, s->at.a1_ns };
-	usk_seen_place(w, s, &at, &s->from, &s->to);
-	if (usk_seen_sets_back(w, s)) {
-		s->from -= usk_e12(usk_bracket_farthest(&s->at));
-		s->to += usk_e12(usk_bracket_farthest(&s->at));
-	}
+	const usk_i128 more = usk_seen_sets_back(w, s) ? usk_e12(usk_bracket_farthest(&s->at)) : 0;
+	usk_seen_place(w, s, &at, k, from, to);
+	*from -= more;
+	*to += more;
+}
+
+/* Whoever did it. */
+static void place(const struct usk_work *w, struct usk_seen *s)
+{
+	usk_i128 from, to;
+	usk_seen_done_by(w, s, s->a, &s->from, &s->to);
+	usk_seen_done_by(w, s, s->b, &from, &to);
+	s->from = s->from < from ? s->from : from;
+	s->to = s->to > to ? s->to : to;
 }
 
 bool usk_seen_overlap(const struct usk_seen *s, const struct usk_seen *t)

@@ -126,6 +126,15 @@ static void break_pair(struct usk_work *w, uint32_t number)
 	}
 }
 
+/* Of what no message of its pair says when it began, or ended: all of the clock's time, and as long as messages last. */
+static void end_open(const struct usk_graph_span *s, int64_t flight_ns, int64_t *from_ns,
+		     int64_t *to_ns)
+{
+	*from_ns =
+		*from_ns == INT64_MIN ? usk_saturate((usk_i128)s->first_ns - flight_ns) : *from_ns;
+	*to_ns = *to_ns == INT64_MAX ? usk_saturate((usk_i128)s->last_ns + flight_ns) : *to_ns;
+}
+
 int usk_may_wander(const struct usk_work *w, const struct usk_graph_pair *p)
 {
 	bool known = w->reference != USK_NO_CLOCK;
@@ -229,6 +238,13 @@ void usk_conflict_begin(struct usk_work *w)
 								 ? c->bracket[k]
 								 : c->doubt[k - c->n_brackets],
 						   .may_be = { true, true } };
+			const struct usk_graph_span *a = &p->span[p->pair[i].a],
+						    *b = &p->span[p->pair[i].b];
+			struct usk_bracket *at = &w->seen[w->n_seen].at;
+			end_open(a, at->flight_ns, &at->a0_ns, &at->a1_ns);
+			end_open(b, at->flight_ns, &at->b0_ns, &at->b1_ns);
+			end_open(a, at->flight_ns, &at->slew_in.a0_ns, &at->slew_in.a1_ns);
+			end_open(b, at->flight_ns, &at->slew_in.b0_ns, &at->slew_in.b1_ns);
 			break_pair(w, (uint32_t)w->n_seen++);
 		}
 	}

@@ -432,7 +432,7 @@ bool usk_course_next_stamp(const struct usk_stamps *s, struct usk_range r, bool 
 /*
  * A message that b received was sent before: if a was set meanwhile, then before b's stamp of it.
  * The last one that b sent before, and a received before it sent this one, is before the event in
- * both ways; behind it is the same the other way round.
+ * both ways; behind it is the same the other way round. As many as there are points: there is none.
  */
 static void widen(const struct usk_course *w, const struct usk_span *s, size_t *from, size_t *to)
 {
@@ -442,12 +442,8 @@ static void widen(const struct usk_course *w, const struct usk_span *s, size_t *
 	*from = s->from;
 	*to = s->to;
 	if (w->stamps) {
-		size_t before =
-			sent ? s->from : nearest_stamp(w->stamps, s->from, false, true, first);
-		size_t behind =
-			received ? s->to : nearest_stamp(w->stamps, s->to + 1, true, false, last);
-		*from = before < w->n ? before : 0;
-		*to = behind < w->n ? behind : w->n - 1;
+		*from = sent ? s->from : nearest_stamp(w->stamps, s->from, false, true, first);
+		*to = received ? s->to : nearest_stamp(w->stamps, s->to + 1, true, false, last);
 		return;
 	}
 	while (*from && !sent) {
@@ -458,33 +454,56 @@ static void widen(const struct usk_course *w, const struct usk_span *s, size_t *
 		const struct usk_course_point *p = &w->p[++*to];
 		received = !p->ceiling && usk_course_a_stamp(w->part, p) >= last;
 	}
+	*from = sent ? *from : w->n;
+	*to = received ? *to : w->n;
+}
+
+/* The last message before that a sent, and the first behind that it received: if b was set meanwhile, then between these. */
+static void surround(const struct usk_course *w, const struct usk_span *s, struct usk_bracket *b)
+{
+	size_t before = s->from, behind = s->to;
+	if (w->stamps) {
+		before = nearest_stamp(w->stamps, s->from + 1, false, false, INT64_MAX - 1);
+		behind = nearest_stamp(w->stamps, s->to, true, true, INT64_MIN + 1);
+	} else {
+		for (; before < w->n && w->p[before].ceiling; before--) {
+		}
+		for (; behind < w->n && !w->p[behind].ceiling; behind++) {
+		}
+	}
+	const int64_t first =
+		before < w->n ? usk_course_a_stamp(w->part, &w->p[before]) : INT64_MIN;
+	const int64_t last = behind < w->n ? usk_course_a_stamp(w->part, &w->p[behind]) : INT64_MAX;
+	b->a0_ns = first < b->a0_ns ? first : b->a0_ns;
+	b->a1_ns = last > b->a1_ns ? last : b->a1_ns;
 }
 
 void usk_course_bracket(const struct usk_course *w, const struct usk_span *s, struct usk_bracket *b)
 {
+	const int64_t zero = w->part->frame.local_ns;
 	size_t from, to;
 	widen(w, s, &from, &to);
-	*b = (struct usk_bracket){ .b0_ns = w->part->frame.local_ns + w->p[from].x,
-				   .b1_ns = w->part->frame.local_ns + w->p[to].x,
-				   .from_ns = w->part->frame.local_ns + w->p[s->from].x,
-				   .to_ns = w->part->frame.local_ns + w->p[s->to].x,
+	*b = (struct usk_bracket){ .b0_ns = from < w->n ? zero + w->p[from].x : INT64_MIN,
+				   .b1_ns = to < w->n ? zero + w->p[to].x : INT64_MAX,
+				   .from_ns = zero + w->p[s->from].x,
+				   .to_ns = zero + w->p[s->to].x,
 				   .a0_ns = INT64_MAX,
 				   .a1_ns = INT64_MIN,
 				   .rises = s->rises,
 				   .falls = usk_course_a_stamp(w->part, &w->p[s->to]) <
 					    usk_course_a_stamp(w->part, &w->p[s->from]) };
-	from -= from > 0;
-	to += to + 1 < w->n;
+	from = from < w->n ? from - (from > 0) : 0;
+	to = to + 1 < w->n ? to + 1 : w->n - 1;
 	/* Stamps of a are not in this order, and a message may be under way meanwhile. */
 	if (w->stamps) {
 		usk_course_stamps_between(w->stamps, from, to, &b->a0_ns, &b->a1_ns);
-		return;
 	}
-	for (size_t i = from; i <= to; i++) {
+	for (size_t i = from; i <= to && !w->stamps; i++) {
 		int64_t a = usk_course_a_stamp(w->part, &w->p[i]);
 		b->a0_ns = a < b->a0_ns ? a : b->a0_ns;
 		b->a1_ns = a > b->a1_ns ? a : b->a1_ns;
 	}
+	surround(w, s, b);
 }
 
 struct usk_reach usk_course_reach(const struct usk_course *w, const struct usk_spans *s)

@@ -193,13 +193,28 @@ static int64_t surely_beyond(const struct among *m, size_t i, bool last)
 	return any ? best : last == (its > all) ? its : all;
 }
 
+/* What no message ends, ends with the outermost of the pair. */
+static void keep_to_points(const struct among *m, struct usk_bracket *b)
+{
+	const struct usk_course *w = &m->with;
+	const int64_t zero = w->part->frame.local_ns, own = a_stamp(w, m->at);
+	int64_t least, most;
+	usk_course_stamps_between(m->w->stamps, 0, m->w->n - 1, &least, &most);
+	b->b0_ns = b->b0_ns == INT64_MIN ? zero + w->p[0].x : b->b0_ns;
+	b->b1_ns = b->b1_ns == INT64_MAX ? zero + w->p[w->n - 1].x : b->b1_ns;
+	b->a0_ns = b->a0_ns > INT64_MIN ? b->a0_ns : own < least ? own : least;
+	b->a1_ns = b->a1_ns < INT64_MAX ? b->a1_ns : own > most ? own : most;
+}
+
 /*
  * Where nothing says that a clock returned, what it showed until it was set back may go on beyond the outlier: no further
  * than it got since the first stamp of the bracket. That is as long as a went on until b's first one, and b from there to
  * the outlier; no outlier is taken to have been under way for longer than these leave open.
  */
-static void reach_out(const struct usk_course *w, bool last, struct usk_bracket *b)
+static void reach_out(const struct among *m, bool last, struct usk_bracket *b)
 {
+	const struct usk_course *w = &m->with;
+	keep_to_points(m, b);
 	const usk_i128 both = (usk_i128)b->b1_ns - b->b0_ns + b->a1_ns - b->a0_ns;
 	const usk_i128 most = both + usk_ceil_div(both * w->skew_e12, USK_E12);
 	if (last) {
@@ -381,7 +396,7 @@ static size_t doubt_of(const struct among *m, const struct breaks *all, const st
 		b->both = b->returned = g.both;
 		b->open = !g.both && s->excess_ns > (usk_i128)w->p[g.to].x - w->p[g.from].x;
 		if (b->open) {
-			reach_out(w, g.before, b);
+			reach_out(m, g.before, b);
 		}
 		/* It was set by as much as that contradicts, give or take delays. */
 		const usk_i128 delays = most_delays(m, g.from, g.to, g.both);

@@ -97,13 +97,15 @@ static void break_by_bracket(struct usk_work *w, uint32_t number, struct usk_und
 	}
 	b.falls = true;
 	b.far_ns = in_part ? part : usk_bracket_set_back(&s->at, s->b == w->reference);
-	usk_break_everyone(w, other, s->from, s->to, far, b);
+	usk_i128 from, to;
+	usk_seen_done_by(w, s, w->reference, &from, &to);
+	usk_break_everyone(w, other, from, to, far, b);
 	if (usk_seen_sets_back(w, s)) {
 		const struct usk_when when[] = { { s->at.a0_ns, s->at.a1_ns },
 						 { s->at.b0_ns, s->at.b1_ns } };
 		const struct usk_fell_back back = {
 			.far_ns = far,
-			.from = s->from,
+			.from = from,
 			.own = when[!a],
 			.other = other,
 			.others = when[a],
@@ -115,8 +117,7 @@ static void break_by_bracket(struct usk_work *w, uint32_t number, struct usk_und
 		usk_under_way_note(w, &back, *u);
 	}
 	if (s->at.slewed && !in_part && !s->at.doubted) {
-		usk_i128 from, to;
-		usk_seen_place(w, s, &s->at.slew_in, &from, &to);
+		usk_seen_place(w, s, &s->at.slew_in, w->reference, &from, &to);
 		usk_break_everyone(w, other, from, to, 0, usk_slew_of(&s->at, rises, number));
 	}
 }

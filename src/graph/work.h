@@ -494,9 +494,12 @@ int64_t usk_bracket_set_back(const struct usk_bracket *b, bool of_b);
 bool usk_seen_has(const struct usk_seen *s, uint32_t k);
 bool usk_seen_rises_for(const struct usk_seen *s, uint32_t k);
 bool usk_seen_sets_back(const struct usk_work *w, const struct usk_seen *s);
-/** Between which times of the reference, e12, stamps of a bracket's clocks lay, by bounds as they are. */
+/** Between which times of the reference, e12, it happened if k of its clocks did it, by bounds as they are. */
 void usk_seen_place(const struct usk_work *w, const struct usk_seen *s, const struct usk_within *at,
-		    usk_i128 *from, usk_i128 *to);
+		    uint32_t k, usk_i128 *from, usk_i128 *to);
+/** The same of the bracket itself. */
+void usk_seen_done_by(const struct usk_work *w, const struct usk_seen *s, uint32_t k,
+		      usk_i128 *from, usk_i128 *to);
 /** From now on no clock's rate counts: no message is received before it is sent, and no clock's time falls. */
 void usk_order_alone(struct usk_work *w);
 /** Bounds by order alone. */

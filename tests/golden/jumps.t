@@ -152,9 +152,9 @@ $ awk 'function at(k, t) { return k == "c" ? t - 1.91e-4 * t + (t < 14e9 ? 3e8 :
 18396562000	18000008314	17998897896	18001608348
 # Two messages that are 0.8 s wrong, and stamps that may repeat: who may have been stepped, and for how long, is told by order alone.
 $ (echo sender,receiver,sent_ns,received_ns; echo 'f,a,38461536879,38372093593 j,f,43180000000,55191917682 f,p,55527007556,47015625000 j,f,47630000000,59639901280 p,f,51984375000,60503309854 f,p,70087651800,60781250000 f,j,70096078172,57290000000' | tr ' ' '\n') >order.csv; unskew sync order.csv --reference f | grep -e Disturbed -e 'by 7'
-Disturbed: a may have been stepped or slewed in 1 stretch, 46.6 s in all (100 % of the time);
+Disturbed: a may have been stepped or slewed in 1 stretch, 63.3 s in all (100 % of the time);
 Disturbed: j may have been stepped or slewed in 1 stretch, 14.1 s in all;
-Disturbed: p may have been stepped or slewed in 1 stretch, 63.5 s in all;
+Disturbed: p may have been stepped or slewed in 1 stretch, 114 s in all;
   f -> j, sent 70096078172, received 57290000000 (message #7 of order.csv), by 786 ms
   f -> p, sent 70087651800, received 60781250000 (message #6 of order.csv), by 772 ms
 # A clock that is right until it is set back by 1 s. One stamp may be from before or after that, and lies beyond all others: it moves the estimate by no more than they say.

@@ -115,29 +115,43 @@ bool offsets_alike(struct usk_offsets a, struct usk_offsets b)
 	       (!a.has[1] || a.hi == b.hi);
 }
 
+/* The nearest point from i on, behind or before, that is a ceiling and, of a, no later or no earlier than a stamp; n: none. */
+static size_t next_point(const struct usk_part *part, const struct usk_course_point *p, size_t n,
+			 size_t i, bool behind, bool ceiling, int64_t limit)
+{
+	for (; i < n; i += behind ? 1 : (size_t)-1) {
+		const int64_t a = a_stamp(part, &p[i]);
+		if (p[i].ceiling == ceiling && (behind ? a >= limit : a <= limit)) {
+			return i;
+		}
+	}
+	return n;
+}
+
 struct usk_bracket bracket(const struct usk_part *part, const struct usk_course_point *p, size_t n,
 			   const struct usk_span *s)
 {
-	size_t from = s->from, to = s->to;
-	const int64_t first = a_stamp(part, &p[from]), last = a_stamp(part, &p[to]);
-	while (from && !(p[from].ceiling && a_stamp(part, &p[from]) <= first)) {
-		from--;
-	}
-	while (to + 1 < n && !(!p[to].ceiling && a_stamp(part, &p[to]) >= last)) {
-		to++;
-	}
-	struct usk_bracket b = { .b0_ns = part->frame.local_ns + p[from].x,
-				 .b1_ns = part->frame.local_ns + p[to].x,
-				 .from_ns = part->frame.local_ns + p[s->from].x,
-				 .to_ns = part->frame.local_ns + p[s->to].x,
-				 .a0_ns = INT64_MAX,
-				 .a1_ns = INT64_MIN,
-				 .rises = s->rises,
-				 .falls = last < first };
-	for (size_t i = from ? from - 1 : 0; i < n && i <= to + 1; i++) {
+	const int64_t first = a_stamp(part, &p[s->from]), last = a_stamp(part, &p[s->to]);
+	const size_t from = next_point(part, p, n, s->from, false, true, first);
+	const size_t to = next_point(part, p, n, s->to, true, false, last);
+	const size_t sent = next_point(part, p, n, s->from, false, false, INT64_MAX);
+	const size_t received = next_point(part, p, n, s->to, true, true, INT64_MIN);
+	struct usk_bracket b = {
+		.b0_ns = from < n ? part->frame.local_ns + p[from].x : INT64_MIN,
+		.b1_ns = to < n ? part->frame.local_ns + p[to].x : INT64_MAX,
+		.from_ns = part->frame.local_ns + p[s->from].x,
+		.to_ns = part->frame.local_ns + p[s->to].x,
+		.a0_ns = sent < n ? a_stamp(part, &p[sent]) : INT64_MIN,
+		.a1_ns = received < n ? a_stamp(part, &p[received]) : INT64_MAX,
+		.rises = s->rises,
+		.falls = last < first,
+	};
+	for (size_t i = 0; i < n; i++) {
 		const int64_t a = a_stamp(part, &p[i]);
-		b.a0_ns = a < b.a0_ns ? a : b.a0_ns;
-		b.a1_ns = a > b.a1_ns ? a : b.a1_ns;
+		if ((from == n || i + 1 >= from) && (to == n || i <= to + 1)) {
+			b.a0_ns = a < b.a0_ns ? a : b.a0_ns;
+			b.a1_ns = a > b.a1_ns ? a : b.a1_ns;
+		}
 	}
 	return b;
 }

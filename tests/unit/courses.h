@@ -41,7 +41,8 @@ bool is_fresh(const struct usk_course_point *p, size_t n, size_t i, bool behind)
 struct usk_offsets course_look(struct usk_slope_range c, const struct usk_course_point *p, size_t n,
 			       const struct usk_course_point *q, size_t next, bool behind);
 /** From the last message that b sent before and that a received before it sent the one that is before, to the first one
- * behind of which the same is true the other way round; and one more on each side for stamps of a. */
+ * behind of which the same is true the other way round. Stamps of a: one more on each side, and from the last message
+ * before that a sent to the first one behind that it received. None: open. */
 struct usk_bracket bracket(const struct usk_part *part, const struct usk_course_point *p, size_t n,
 			   const struct usk_span *s);
 bool same_bracket(const struct usk_bracket *a, const struct usk_bracket *b);

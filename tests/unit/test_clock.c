@@ -463,8 +463,11 @@ static void test_beside(void **state)
 	const struct source s = { .read = loaded, .ns_per_tick = 1, .id = CLOCK_MONOTONIC };
 	int cpu[CPUS_MAX];
 	struct zero z;
-	zero_measure(&s, RUNS, &z);
 	const struct zero_row *two = &z.row[METHOD_2];
+	/* Where others use the processors more than one run in a hundred may be interrupted: then it is measured again. */
+	for (int tries = 0; !tries || (tries < 5 && !(two->k_calm > 3)); tries++) {
+		zero_measure(&s, RUNS, &z);
+	}
 	assert_int_equal(two->runs, RUNS);
 	if (cpus_usable(cpu) < 2) {
 		assert_true(two->kept == 0 && isnan(two->net.median));

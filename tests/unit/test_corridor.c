@@ -124,6 +124,38 @@ static void test_order_does_not_matter(void **state)
 	}
 }
 
+/* Where nobody knows since when, or until when, a clock may have been set: all of that side. */
+static void test_refined_without_end(void **state)
+{
+	(void)state;
+	for (uint64_t seed = case_first(200); seed < case_end(200); seed++) {
+		struct usk_rng r;
+		usk_rng_seed(&r, seed);
+		struct traffic t;
+		traffic_make(&t, seed, 2 + usk_rng_below(&r, 3000));
+		qsort(t.msg, t.n, sizeof *t.msg, by_local);
+		const bool since = usk_rng_below(&r, 2), until = !since || usk_rng_below(&r, 2);
+		const int64_t first = t.msg[0].sent_ns, last = t.msg[t.n - 1].received_ns;
+		const int64_t at = t.msg[usk_rng_below(&r, t.n)].received_ns;
+		const struct usk_set_in open = { since ? INT64_MIN : at, until ? INT64_MAX : at };
+		const struct usk_set_in ends = { since ? first - 1000000000000 : at,
+						 until ? last + 1000000000000 : at };
+		struct usk_corridor *c[] = { usk_corridor_new(&t.frame),
+					     usk_corridor_new(&t.frame) };
+		assert_false(usk_corridor_refined(c[0], open));
+		usk_corridor_refine(c[0], &open, 1);
+		usk_corridor_refine(c[1], &ends, 1);
+		add(&t, c[0], 0, t.n);
+		add(&t, c[1], 0, t.n);
+		check_same(&t, c[0], c[1]);
+		assert_true(usk_corridor_refined(c[0], open) && usk_corridor_refined(c[0], ends));
+		assert_false(usk_corridor_refined(c[1], open));
+		usk_corridor_free(c[0]);
+		usk_corridor_free(c[1]);
+		free(t.msg);
+	}
+}
+
 static struct usk_point point_of(const struct usk_msg *m)
 {
 	int64_t local = m->to == 3 ? m->received_ns : m->sent_ns;
@@ -365,6 +397,7 @@ int main(void)
 		cmocka_unit_test(test_kept_are_the_undominated),
 		cmocka_unit_test(test_hull_is_the_hull),
 		cmocka_unit_test(test_order_does_not_matter),
+		cmocka_unit_test(test_refined_without_end),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

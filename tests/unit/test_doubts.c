@@ -102,6 +102,25 @@ static size_t crossing(const struct course *k, const struct among_them *m, bool 
 	return last;
 }
 
+/* Where it has no end it ends with the outermost points. */
+static void close_by_points(const struct course *k, const struct among_them *m,
+			    struct usk_bracket *b)
+{
+	int64_t a[] = { INT64_MAX, INT64_MIN }, of_b[] = { INT64_MAX, INT64_MIN };
+	for (size_t i = 0; i < m->n; i++) {
+		const int64_t x = a_stamp(&k->part, &m->p[i]),
+			      y = k->part.frame.local_ns + m->p[i].x;
+		a[0] = x < a[0] ? x : a[0];
+		a[1] = x > a[1] ? x : a[1];
+		of_b[0] = y < of_b[0] ? y : of_b[0];
+		of_b[1] = y > of_b[1] ? y : of_b[1];
+	}
+	b->a0_ns = b->a0_ns == INT64_MIN ? a[0] : b->a0_ns;
+	b->a1_ns = b->a1_ns == INT64_MAX ? a[1] : b->a1_ns;
+	b->b0_ns = b->b0_ns == INT64_MIN ? of_b[0] : b->b0_ns;
+	b->b1_ns = b->b1_ns == INT64_MAX ? of_b[1] : b->b1_ns;
+}
+
 /* What happened if an outlier is right, between the points that end it. false: no clock returns by so much. */
 static bool doubt(const struct course *k, const struct usk_suspect *s, struct usk_bracket *b)
 {
@@ -141,6 +160,9 @@ static bool doubt(const struct course *k, const struct usk_suspect *s, struct us
 				    look_from(k, &m, span.to, true), lasts, both);
 	b->most_ns = more == USK_NONE ? USK_NONE : s->excess_ns + more;
 	b->least_ns = more == USK_NONE ? USK_NONE : -b->most_ns;
+	if (b->open) {
+		close_by_points(k, &m, b);
+	}
 	if (b->open) { /* a went on until b's first point, then b, as fast as is possible */
 		const int64_t of_b = b->b1_ns - b->b0_ns, of_a = b->a1_ns - b->a0_ns;
 		const int64_t most = (of_a + of_b) * (1 + k->w.skew_e12 / USK_E12);
