@@ -55,15 +55,18 @@ int64_t usk_bracket_farthest(const struct usk_bracket *b)
 struct usk_break usk_break_of(const struct usk_bracket *x, bool rises, uint32_t number)
 {
 	struct usk_break b = { .bracket = number };
-	const bool known = !x->step && !x->doubted && usk_bracket_sized(x);
-	b.up = !known && (rises || x->both);
-	b.down = !known && (!rises || x->both);
-	if (known) {
-		/* Sizes are of the offset, which rises with T of b and falls with that of a. */
-		const bool of_b = rises == x->rises;
+	const bool known[] = { x->least_ns != USK_NONE, x->most_ns != USK_NONE };
+	const bool open = x->step || x->doubted || (!known[0] && !known[1]);
+	/* Sizes are of the offset, which rises with T of b and falls with that of a. */
+	const bool of_b = rises == x->rises;
+	b.up = open ? rises || x->both : !known[of_b];
+	b.down = open ? !rises || x->both : !known[!of_b];
+	if (!open && !b.up) {
 		const int64_t up = of_b ? x->most_ns : -x->least_ns;
-		const int64_t down = of_b ? -x->least_ns : x->most_ns;
 		b.rise_ns = up > 0 ? up : 0;
+	}
+	if (!open && !b.down) {
+		const int64_t down = of_b ? -x->least_ns : x->most_ns;
 		b.fall_ns = down > 0 ? down : 0;
 	}
 	return b;
@@ -90,8 +93,9 @@ static void break_pair(struct usk_work *w, uint32_t number)
 {
 	const struct usk_seen *s = &w->seen[number];
 	const struct usk_bracket *x = &s->at;
-	struct usk_break b = usk_break_of(x, x->rises, number),
-			 a = usk_break_of(x, !x->rises, number);
+	const struct usk_bracket of_a = usk_seen_of(s, s->a), of_b = usk_seen_of(s, s->b);
+	struct usk_break b = usk_break_of(&of_b, x->rises, number),
+			 a = usk_break_of(&of_a, !x->rises, number);
 	b.clock = s->b;
 	b.from_ns = x->b0_ns;
 	b.to_ns = x->b1_ns;
@@ -99,16 +103,16 @@ static void break_pair(struct usk_work *w, uint32_t number)
 	a.from_ns = x->a0_ns;
 	a.to_ns = x->a1_ns;
 	b.falls = s->a == w->reference;
-	b.far_ns = b.falls ? usk_bracket_set_back(x, false) : 0;
-	b.vague = x->most_ns == USK_NONE;
+	b.far_ns = b.falls ? usk_bracket_set_back(&of_a, false) : 0;
+	b.vague = of_b.most_ns == USK_NONE;
 	/* Stamps within were shown twice, too; but one wrong message at an end would leave nothing known of hours. */
-	b.fold_ns = b.up && !x->open ? usk_bracket_set_back(x, true) : 0;
+	b.fold_ns = b.up && !x->open ? usk_bracket_set_back(&of_b, true) : 0;
 	a.falls = s->b == w->reference;
-	a.far_ns = a.falls ? usk_bracket_set_back(x, true) : 0;
-	a.vague = x->least_ns == USK_NONE;
-	a.fold_ns = a.up && !x->open ? usk_bracket_set_back(x, false) : 0;
-	show_twice(&b, x);
-	show_twice(&a, x);
+	a.far_ns = a.falls ? usk_bracket_set_back(&of_b, true) : 0;
+	a.vague = of_a.least_ns == USK_NONE;
+	a.fold_ns = a.up && !x->open ? usk_bracket_set_back(&of_a, false) : 0;
+	show_twice(&b, &of_b);
+	show_twice(&a, &of_a);
 	usk_break_add(w, b);
 	usk_break_add(w, a);
 	if (x->slewed && !x->doubted) {
@@ -245,8 +249,12 @@ void usk_conflict_begin(struct usk_work *w)
 			end_open(b, at->flight_ns, &at->b0_ns, &at->b1_ns);
 			end_open(a, at->flight_ns, &at->slew_in.a0_ns, &at->slew_in.a1_ns);
 			end_open(b, at->flight_ns, &at->slew_in.b0_ns, &at->slew_in.b1_ns);
-			break_pair(w, (uint32_t)w->n_seen++);
+			w->n_seen++;
 		}
+	}
+	usk_beside(w);
+	for (uint32_t i = 0; i < w->n_seen; i++) {
+		break_pair(w, i);
 	}
 	for (uint32_t i = 0; i < w->n_clocks; i++) {
 		const struct usk_graph_back *b = &p->back[i];

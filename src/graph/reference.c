@@ -82,8 +82,9 @@ static void break_by_bracket(struct usk_work *w, uint32_t number, struct usk_und
 	const uint32_t other = a ? s->b : s->a;
 	const bool rises = usk_seen_rises_for(s, other);
 	const int64_t part = s->part_ns[!a];
-	const int64_t far = in_part ? part : usk_bracket_farthest(&s->at);
-	struct usk_break b = usk_break_of(&s->at, rises, number);
+	const struct usk_bracket at = usk_seen_of(s, w->reference);
+	const int64_t far = in_part ? part : usk_bracket_farthest(&at);
+	struct usk_break b = usk_break_of(&at, rises, number);
 	/* Where a slew explains it T may jump in each cell of the bracket, and if it may in both directions nothing is
 	 * known in there: of that all was the other clock's. */
 	if (in_part && (!part || !s->at.step)) {
@@ -96,7 +97,7 @@ static void break_by_bracket(struct usk_work *w, uint32_t number, struct usk_und
 		b.fall_ns = rises && !s->at.both ? 0 : part;
 	}
 	b.falls = true;
-	b.far_ns = in_part ? part : usk_bracket_set_back(&s->at, s->b == w->reference);
+	b.far_ns = in_part ? part : usk_bracket_set_back(&at, s->b == w->reference);
 	usk_i128 from, to;
 	usk_seen_done_by(w, s, w->reference, &from, &to);
 	usk_break_everyone(w, other, from, to, far, b);

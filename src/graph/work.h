@@ -125,6 +125,8 @@ struct usk_pairwise {
 struct usk_seen {
 	uint32_t pair, a, b;
 	struct usk_bracket at;
+	int64_t least_ns[2],
+		most_ns[2]; /* of known size: the same if a, b did all that other pairs do not show */
 	usk_i128 from, to;  /* on the reference, e12, once bounds are known */
 	bool may_be[2];	    /* a's, b's, as is likely */
 	bool sure;	    /* more than likely */
@@ -461,6 +463,10 @@ bool usk_conflict_contradicted(const struct usk_work *w, size_t pair);
 void usk_conflict_begin(struct usk_work *w);
 /** How many of a pair's clocks may wander against the reference. */
 int usk_may_wander(const struct usk_work *w, const struct usk_graph_pair *p);
+/** What each clock may have done in a bracket of known size; O(n log n), and by pairs of brackets that a clock has at one time. */
+void usk_beside(struct usk_work *w);
+/** A bracket with the size that it may have been of clock k, unknown if other pairs leave it open. */
+struct usk_bracket usk_seen_of(const struct usk_seen *s, uint32_t k);
 /** One more break; none of the reference's own. */
 void usk_break_add(struct usk_work *w, struct usk_break b);
 /** The break of a bracket, by its number, of a clock whose T rose in it or fell. */
