@@ -29,7 +29,7 @@ struct usk_others {
 	struct usk_seen_order *order;	  /* by clock: its brackets by where they begin */
 	struct usk_seen_nth *item;
 	struct asked {
-		uint32_t seen, clock;
+		uint32_t seen, clock, did;
 		struct usk_calm_around is;
 	} asked[2]; /* the last: of a clock, and of another one of its pairs */
 };
@@ -146,31 +146,32 @@ void usk_others_end(const struct usk_work *w, struct usk_others *o)
 		 o->asked[0].is.other, o->asked[1].is.other, o);
 }
 
-/* May one event be both? Two pairs of a clock that show as much at the same time are taken for one. */
-static bool is_same(const struct usk_work *w, const struct usk_seen *s, const struct usk_seen *t)
+/* May one event be both, if it was clock k's? Two pairs of a clock that show as much at the same time are taken for one. */
+static bool is_same(const struct usk_work *w, const struct usk_seen *s, const struct usk_seen *t,
+		    uint32_t k)
 {
-	return s == t || (s->pair != t->pair && !t->at.doubted &&
-			  ((usk_seen_has(t, s->a) && usk_seen_alike(w, s, t, s->a)) ||
-			   (usk_seen_has(t, s->b) && usk_seen_alike(w, s, t, s->b))));
+	return s == t || (s->pair != t->pair && !t->at.doubted && usk_seen_has(t, k) &&
+			  usk_seen_alike(w, s, t, k));
 }
 
 /* Between which stamps nothing else happened to clock k than a bracket tells of, or may tell of; at that time others may. */
 static const struct usk_calm_around *around(const struct usk_work *w, struct usk_others *o,
-					    const struct usk_seen *s, uint32_t k,
+					    const struct usk_seen *s, uint32_t k, uint32_t did,
 					    struct asked *asked)
 {
 	const size_t first = o->first[k], end = o->first[k + 1];
 	const uint32_t number = (uint32_t)(s - w->seen);
 	struct usk_calm_around *x = &asked->is;
 	const struct usk_seen *t;
-	if (asked->seen == number && asked->clock == k) {
+	if (asked->seen == number && asked->clock == k && asked->did == did) {
 		return x;
 	}
 	asked->seen = number;
 	asked->clock = k;
+	asked->did = did;
 	x->n_others = 0;
 	for (size_t at = o->order[k].n; (t = usk_seen_near(w, &o->order[k], s, &at));) {
-		if (usk_seen_overlap(s, t) && !is_same(w, s, t)) {
+		if (usk_seen_overlap(s, t) && !is_same(w, s, t, did)) {
 			*USK_APPEND(x->other, x->n_others) = stamps_around(t, k);
 		}
 	}
@@ -224,8 +225,8 @@ static struct usk_rise other_says(const struct usk_work *w, struct usk_others *o
 	const struct usk_graph_pair *p = &w->p->pair[i];
 	const struct usk_stamps_within at = stamps_around(s, k);
 	const struct usk_calm_around *calm[] = {
-		around(w, o, s, p->a, &o->asked[p->a != k]),
-		around(w, o, s, p->b, &o->asked[p->b != k]),
+		around(w, o, s, p->a, k, &o->asked[p->a != k]),
+		around(w, o, s, p->b, k, &o->asked[p->b != k]),
 	};
 	/* Of the clock as this pair has it: the other way round if it is the other side. */
 	const bool same = (p->b == k) == (s->b == k);
