@@ -151,14 +151,15 @@ void usk_graph_alone(const struct usk_fit *fit, struct usk_clock *out);
 /* ---- what a pair shows by itself (disturbed.c) ------------------------------------------------
  */
 
-/* In stamps of both clocks of a pair. */
+/* In stamps of both clocks of a pair; INT64_MIN, INT64_MAX: no message of it says since when, until when (conflict.c ends
+ * such with the clock's record). */
 struct usk_within {
 	int64_t b0_ns, b1_ns, a0_ns, a1_ns;
 };
 
 /* A stretch of a pair that no clock explains whose rate is calm: something happened in it. */
 struct usk_bracket {
-	int64_t b0_ns, b1_ns;	   /* stamps of b around it */
+	int64_t b0_ns, b1_ns;	   /* stamps of b around it, as in usk_within */
 	int64_t a0_ns, a1_ns;	   /* and of a */
 	int64_t from_ns, to_ns;	   /* stamps of b of the points that show it */
 	bool rises;		   /* the offset rose, or fell */
