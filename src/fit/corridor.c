@@ -238,8 +238,7 @@ struct usk_corridor *usk_corridor_new(const struct usk_frame *frame)
 /* No point is as far from the origin as USK_TIME_MAX: what goes on beyond goes on to there. */
 static int64_t from_origin(const struct usk_corridor *c, int64_t ns)
 {
-	const usk_i128 x = (usk_i128)ns - c->frame.local_ns;
-	return x < -USK_TIME_MAX ? -USK_TIME_MAX : x > USK_TIME_MAX ? USK_TIME_MAX : (int64_t)x;
+	return usk_cut((usk_i128)ns - c->frame.local_ns);
 }
 
 void usk_corridor_refine(struct usk_corridor *c, const struct usk_set_in *set, size_t n)

@@ -20,10 +20,11 @@ struct range {
 	usk_i128 least, most;
 };
 
-/* A bracket by a clock's own stamps. */
+/* A bracket by the stamps of one of its clocks. */
 struct nth {
-	int64_t from_ns, to_ns, latest_ns; /* the last: the most of to_ns up to this one */
-	uint32_t seen;
+	uint32_t clock, seen;
+	int64_t from_ns, to_ns,
+		latest_ns; /* the last: the most of to_ns up to this one of its clock */
 };
 
 struct shown {
@@ -31,11 +32,11 @@ struct shown {
 	struct range by;
 };
 
-/* Those of clock k are the ones from first[k] on, sorted by where they begin. */
+/* Each bracket twice, by clock, and for each by where they begin. */
 struct beside {
 	struct usk_work *w;
-	size_t *first;
 	struct nth *item;
+	size_t n;
 	struct shown *shown; /* of the one that is asked */
 	size_t n_shown, cap_shown;
 };
@@ -44,35 +45,25 @@ static struct nth nth_of(const struct usk_work *w, uint32_t number, uint32_t k)
 {
 	const struct usk_bracket *x = &w->seen[number].at;
 	const bool of_b = w->seen[number].b == k;
-	return (struct nth){ of_b ? x->b0_ns : x->a0_ns, of_b ? x->b1_ns : x->a1_ns, 0, number };
+	return (struct nth){ .clock = k,
+			     .seen = number,
+			     .from_ns = of_b ? x->b0_ns : x->a0_ns,
+			     .to_ns = of_b ? x->b1_ns : x->a1_ns };
 }
 
 static struct beside beside_of(struct usk_work *w)
 {
-	struct beside o = { .w = w,
-			    .first = usk_alloc(w->n_clocks + 2, sizeof *o.first),
-			    .item = usk_alloc(2 * w->n_seen + 1, sizeof *o.item) };
-	for (size_t i = 0; i < w->n_seen; i++) {
-		o.first[w->seen[i].a + 2]++;
-		o.first[w->seen[i].b + 2]++;
-	}
-	for (size_t k = 2; k < w->n_clocks + 2; k++) {
-		o.first[k] += o.first[k - 1];
-	}
+	struct beside o = { .w = w, .item = usk_alloc(2 * w->n_seen + 1, sizeof *o.item) };
 	for (uint32_t i = 0; i < w->n_seen; i++) {
-		const uint32_t side[] = { w->seen[i].a, w->seen[i].b };
-		for (int of_b = 0; of_b < 2; of_b++) {
-			o.item[o.first[side[of_b] + 1]++] = nth_of(w, i, side[of_b]);
-		}
+		o.item[o.n++] = nth_of(w, i, w->seen[i].a);
+		o.item[o.n++] = nth_of(w, i, w->seen[i].b);
 	}
-	for (uint32_t k = 0; k < w->n_clocks; k++) {
-		struct nth *x = &o.item[o.first[k]];
-		const size_t n = o.first[k + 1] - o.first[k];
-		usk_sort(x, n, sizeof *x, KEYS(BY(nth, from_ns), BY(nth, to_ns)));
-		for (size_t i = 0; i < n; i++) {
-			x[i].latest_ns = i && x[i - 1].latest_ns > x[i].to_ns ? x[i - 1].latest_ns
-									      : x[i].to_ns;
-		}
+	usk_sort(o.item, o.n, sizeof *o.item,
+		 KEYS(BY(nth, clock), BY(nth, from_ns), BY(nth, to_ns)));
+	for (size_t i = 0; i < o.n; i++) {
+		struct nth *x = &o.item[i];
+		const bool later = i && x[-1].clock == x->clock && x[-1].latest_ns > x->to_ns;
+		x->latest_ns = later ? x[-1].latest_ns : x->to_ns;
 	}
 	return o;
 }
@@ -93,12 +84,13 @@ static struct range all_of(const struct usk_seen *s, uint32_t k)
 static struct range others_say(struct beside *o, const struct usk_seen *s, uint32_t k)
 {
 	const struct nth own = nth_of(o->w, (uint32_t)(s - o->w->seen), k);
-	const size_t first = o->first[k];
 	struct range all = { 0, 0 };
 	size_t at;
 	o->n_shown = 0;
-	USK_FIRST(at, first, o->first[k + 1], o->item[at].from_ns > own.to_ns);
-	for (; at > first && o->item[at - 1].latest_ns >= own.from_ns; at--) {
+	USK_FIRST(at, 0, o->n,
+		  o->item[at].clock > k ||
+			  (o->item[at].clock == k && o->item[at].from_ns > own.to_ns));
+	for (; at && o->item[at - 1].clock == k && o->item[at - 1].latest_ns >= own.from_ns; at--) {
 		const struct nth *x = &o->item[at - 1];
 		const struct usk_seen *t = &o->w->seen[x->seen];
 		if (t->pair != s->pair && !t->at.doubted && x->to_ns >= own.from_ns) {
@@ -141,15 +133,14 @@ void usk_beside(struct usk_work *w)
 		s->least_ns[1] = known(s->at.least_ns + a.least);
 		s->most_ns[1] = known(s->at.most_ns + a.most);
 	}
-	USK_FREE(o.first, o.item, o.shown);
+	USK_FREE(o.item, o.shown);
 }
 
 struct usk_bracket usk_seen_of(const struct usk_seen *s, uint32_t k)
 {
 	struct usk_bracket x = s->at;
 	const bool of_b = s->b == k;
-	if (!x.step && !x.doubted && usk_bracket_sized(&x) &&
-	    (s->least_ns[of_b] != x.least_ns || s->most_ns[of_b] != x.most_ns)) {
+	if (s->least_ns[of_b] != x.least_ns || s->most_ns[of_b] != x.most_ns) {
 		x.least_ns = s->least_ns[of_b];
 		x.most_ns = s->most_ns[of_b];
 		x.once_ns = USK_NONE;

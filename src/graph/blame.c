@@ -55,14 +55,12 @@ bool usk_seen_sets_back(const struct usk_work *w, const struct usk_seen *s)
 void usk_seen_place(const struct usk_work *w, const struct usk_seen *s, const struct usk_within *at,
 		    uint32_t k, usk_i128 *from, usk_i128 *to)
 {
-	const struct usk_stamps_within of_a = { at->a0_ns, at->a1_ns },
-				       of_b = { at->b0_ns, at->b1_ns };
-	const bool is_a = s->a == k;
-	const struct usk_stamps_within own = is_a ? of_a : of_b, others = is_a ? of_b : of_a;
-	const usk_i128 begin[] = { time_of(w, k, own.from_ns, false),
-				   since(w, is_a ? s->b : s->a, others.from_ns) };
-	const usk_i128 end[] = { time_of(w, k, own.to_ns, true),
-				 until(w, is_a ? s->b : s->a, others.to_ns) };
+	const bool a = s->a == k;
+	const uint32_t other = a ? s->b : s->a;
+	const usk_i128 begin[] = { time_of(w, k, a ? at->a0_ns : at->b0_ns, false),
+				   since(w, other, a ? at->b0_ns : at->a0_ns) };
+	const usk_i128 end[] = { time_of(w, k, a ? at->a1_ns : at->b1_ns, true),
+				 until(w, other, a ? at->b1_ns : at->a1_ns) };
 	*from = begin[0] > begin[1] ? begin[0] : begin[1];
 	*to = end[0] < end[1] ? end[0] : end[1];
 }

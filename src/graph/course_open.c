@@ -497,11 +497,12 @@ void usk_course_bracket(const struct usk_course *w, const struct usk_span *s, st
 	/* Stamps of a are not in this order, and a message may be under way meanwhile. */
 	if (w->stamps) {
 		usk_course_stamps_between(w->stamps, from, to, &b->a0_ns, &b->a1_ns);
-	}
-	for (size_t i = from; i <= to && !w->stamps; i++) {
-		int64_t a = usk_course_a_stamp(w->part, &w->p[i]);
-		b->a0_ns = a < b->a0_ns ? a : b->a0_ns;
-		b->a1_ns = a > b->a1_ns ? a : b->a1_ns;
+	} else {
+		for (size_t i = from; i <= to; i++) {
+			int64_t a = usk_course_a_stamp(w->part, &w->p[i]);
+			b->a0_ns = a < b->a0_ns ? a : b->a0_ns;
+			b->a1_ns = a > b->a1_ns ? a : b->a1_ns;
+		}
 	}
 	surround(w, s, b);
 }

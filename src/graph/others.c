@@ -154,7 +154,8 @@ static bool is_same(const struct usk_work *w, const struct usk_seen *s, const st
 			  usk_seen_alike(w, s, t, k));
 }
 
-/* Between which stamps nothing else happened to clock k than a bracket tells of, or may tell of; at that time others may. */
+/* Between which stamps nothing else happened to clock k than a bracket tells of, or may tell of if clock `did` did it; at that time
+ * others may. */
 static const struct usk_calm_around *around(const struct usk_work *w, struct usk_others *o,
 					    const struct usk_seen *s, uint32_t k, uint32_t did,
 					    struct asked *asked)

@@ -125,8 +125,8 @@ struct usk_pairwise {
 struct usk_seen {
 	uint32_t pair, a, b;
 	struct usk_bracket at;
-	int64_t least_ns[2],
-		most_ns[2]; /* of known size: the same if a, b did all that other pairs do not show */
+	/* Its size if a, b did all that other pairs do not show. */
+	int64_t least_ns[2], most_ns[2];
 	usk_i128 from, to;  /* on the reference, e12, once bounds are known */
 	bool may_be[2];	    /* a's, b's, as is likely */
 	bool sure;	    /* more than likely */

@@ -319,11 +319,19 @@ static size_t host_of(const struct usk_clock *c)
 	return strtoul(c->name + strlen("host"), NULL, 10);
 }
 
-/* What a clock's entry tells holds between two of its stamps in which a clock was set. */
-static bool holds(const struct usk_jump *j, uint32_t whom, int64_t from, int64_t to)
+static bool names(const struct usk_jump *j, uint32_t whom)
 {
-	return (j->of == whom || j->or_of == whom) && j->after_local_ns <= from &&
-	       to <= j->before_local_ns;
+	return j->of == whom || j->or_of == whom;
+}
+
+/* Was a step, by the clock's stamps of before and behind it, between those that its entry tells? */
+static bool holds(const struct network *w, size_t host, const struct usk_jump *j,
+		  const struct sim_step *s)
+{
+	const int64_t now = sim_clock_read(&w->clock[host], w->start_ns + s->after_ns);
+	const int64_t before = now - (s->host == host ? s->size_ns : 0);
+	return j->after_local_ns <= (before < now ? before : now) &&
+	       (before < now ? now : before) <= j->before_local_ns;
 }
 
 /* Is each step told in the entries of whom it moves against the reference, and none together with one of the other
@@ -347,12 +355,8 @@ static bool tells_clock(const struct network *w, const struct usk_clocks *a, uin
 		for (size_t n = 0; n < w->n_steps; n++) {
 			const struct sim_step *s = &w->step[n];
 			const bool own = s->host == host, theirs = s->host == reference;
-			const int64_t now =
-				sim_clock_read(&w->clock[host], w->start_ns + s->after_ns);
-			const int64_t before = now - (own ? s->size_ns : 0);
-			if ((own || theirs) &&
-			    holds(&c->jump[k], own ? i : c->reference, before < now ? before : now,
-				  before < now ? now : before)) {
+			if ((own || theirs) && names(&c->jump[k], own ? i : c->reference) &&
+			    holds(w, host, &c->jump[k], s)) {
 				told++;
 				up = up || (s->size_ns > 0) == theirs;
 				down = down || (s->size_ns > 0) == own;
@@ -370,18 +374,13 @@ static bool moves_one_way(const struct network *w, const struct usk_clocks *a, u
 	const uint32_t other = j->of == i ? j->or_of : j->of;
 	const size_t host = host_of(&a->clock[i]);
 	bool up = false, down = false;
-	if ((j->of != i && j->or_of != i) || other == USK_NO_CLOCK ||
-	    other == a->clock[i].reference) {
+	if (!names(j, i) || other == USK_NO_CLOCK || other == a->clock[i].reference) {
 		return true;
 	}
 	for (size_t n = 0; n < w->n_steps; n++) {
 		const struct sim_step *s = &w->step[n];
 		const bool own = s->host == host;
-		const int64_t now = sim_clock_read(&w->clock[host], w->start_ns + s->after_ns);
-		const int64_t before = now - (own ? s->size_ns : 0);
-		if ((own || s->host == host_of(&a->clock[other])) &&
-		    (before < now ? before : now) >= j->after_local_ns &&
-		    (before < now ? now : before) <= j->before_local_ns) {
+		if ((own || s->host == host_of(&a->clock[other])) && holds(w, host, j, s)) {
 			up = up || (s->size_ns > 0) == own;
 			down = down || (s->size_ns > 0) != own;
 		}
