@@ -18,35 +18,6 @@ static int64_t *bound_of(struct usk_knot *k, int side)
 	return side ? &k->hi_ns : &k->lo_ns;
 }
 
-/*
- * Between events, where a bound jumps, lines may fall: not what is written. Knots between gates give
- * way to those behind them, as these may be as far up as their gates allow.
- */
-static void keep_rising(struct usk_drawing *d)
-{
-	if (!d->has[0] || !d->has[1]) {
-		return;
-	}
-	for (size_t i = d->n_knots - 1, g = d->n_gates; i--;) {
-		struct usk_knot *k = &d->knot[i];
-		usk_i128 next = (usk_i128)k[1].local_ns + k[1].offset_ns;
-		while (g && d->gate[g - 1].x > k->local_ns) {
-			g--;
-		}
-		bool gate = g && d->gate[g - 1].x == k->local_ns;
-		if (!gate && (usk_i128)k->local_ns + k->offset_ns > next) {
-			k->offset_ns = usk_saturate(next - k->local_ns);
-		}
-	}
-	for (size_t i = 1; i < d->n_knots; i++) {
-		struct usk_knot *k = &d->knot[i];
-		usk_i128 last = (usk_i128)k[-1].local_ns + k[-1].offset_ns;
-		if ((usk_i128)k->local_ns + k->offset_ns < last) {
-			k->offset_ns = usk_saturate(last - k->local_ns);
-		}
-	}
-}
-
 /* Is a corner outside of a chord? Most are inside. */
 static bool cuts_off(struct usk_xy a, struct usk_xy b, const struct usk_bound_at *c, int side)
 {
@@ -174,7 +145,6 @@ static void tighten(struct usk_drawing *d)
 void usk_hold_bounds(struct usk_drawing *d)
 {
 	bool exact = usk_is_straight(d->w, d->clock);
-	keep_rising(d);
 	for (int side = 0; side < 2; side++) {
 		if (d->has[side]) {
 			hold_bound(d, side);

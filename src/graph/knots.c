@@ -182,13 +182,36 @@ static bool misses(const struct usk_knot *k, const struct usk_passage *g)
 	       rise >= ((usk_i128)g->hi - k->offset_ns + 1) * run;
 }
 
-/* Does T fall over that link? */
-static bool falls(const struct usk_knot *k)
+/*
+ * Between events, where a bound jumps, lines may fall: not what is written. Knots give way to those behind them, down to
+ * the wish where they are at a gate. As wishes do not fall, what is raised then rises to no more than the wish of a gate.
+ */
+static void keep_rising(struct usk_drawing *d)
 {
-	return (usk_i128)k[1].local_ns + k[1].offset_ns < (usk_i128)k->local_ns + k->offset_ns;
+	for (size_t i = d->n_knots - 1, g = d->n_gates; i--;) {
+		struct usk_knot *k = &d->knot[i];
+		const usk_i128 next = (usk_i128)k[1].local_ns + k[1].offset_ns;
+		while (g && d->gate[g - 1].x > k->local_ns) {
+			g--;
+		}
+		if ((usk_i128)k->local_ns + k->offset_ns > next) {
+			const bool gate = g && d->gate[g - 1].x == k->local_ns;
+			const int64_t down = usk_saturate(next - k->local_ns);
+			const int64_t least = gate ? d->gate[g - 1].wish : down;
+			const int64_t to = least > down ? least : down;
+			k->offset_ns = to < k->offset_ns ? to : k->offset_ns;
+		}
+	}
+	for (size_t i = 1; i < d->n_knots; i++) {
+		struct usk_knot *k = &d->knot[i];
+		const usk_i128 last = (usk_i128)k[-1].local_ns + k[-1].offset_ns;
+		if ((usk_i128)k->local_ns + k->offset_ns < last) {
+			k->offset_ns = usk_saturate(last - k->local_ns);
+		}
+	}
 }
 
-/* Gates that the knots as they are written miss, and T that falls: places that need a knot. */
+/* Gates that the knots as they are written miss: places that need a knot. */
 static struct places missed(const struct usk_drawing *d)
 {
 	struct places out = { NULL, 0 };
@@ -198,7 +221,7 @@ static struct places missed(const struct usk_drawing *d)
 		while (at + 2 < d->n_knots && d->knot[at + 1].local_ns < g->x) {
 			at++;
 		}
-		if (falls(&d->knot[at]) || misses(&d->knot[at], g)) {
+		if (misses(&d->knot[at], g)) {
 			*USK_ADD(out.x, out.n, cap) = g->x;
 		}
 	}
@@ -254,13 +277,25 @@ struct kept {
 	bool both;	  /* bounds, and so an estimate */
 	struct line wish; /* the estimate's */
 	struct places at; /* its knots, and where bounds jump */
-	bool sure;	  /* knots on it miss no gate, wherever they lie */
+	bool sure;	  /* knots on it rise and miss no gate, wherever they lie */
 };
+
+/* Does T never fall along a line? */
+static bool rises(const struct line *l)
+{
+	bool all = true;
+	for (size_t i = 1; i < l->n; i++) {
+		const struct usk_xy a = l->p[i - 1], b = l->p[i];
+		all = all && (usk_i128)a.x + a.y <= (usk_i128)b.x + b.y;
+	}
+	return all;
+}
 
 /* Rounded down a knot lies by less than 1 under the line, and so does what lies between two. */
 static bool clears_gates(const struct usk_drawing *d, const struct line *l)
 {
-	for (size_t i = 0, at = 0; i < d->n_gates; i++) {
+	bool all = true;
+	for (size_t i = 0, at = 0; i < d->n_gates && all; i++) {
 		struct usk_passage g = d->gate[i];
 		while (at + 2 < l->n && l->p[at + 1].x < g.x) {
 			at++;
@@ -269,11 +304,9 @@ static bool clears_gates(const struct usk_drawing *d, const struct line *l)
 		const struct usk_knot k[] = { { .local_ns = a.x, .offset_ns = a.y },
 					      { .local_ns = b.x, .offset_ns = b.y } };
 		g.lo = usk_saturate((usk_i128)g.lo + 1);
-		if (falls(k) || misses(k, &g)) {
-			return false;
-		}
+		all = !misses(k, &g);
 	}
-	return true;
+	return all;
 }
 
 static struct kept keep(const struct usk_drawing *d)
@@ -285,7 +318,7 @@ static struct kept keep(const struct usk_drawing *d)
 	if (out.both) {
 		bool is_line = s && s->line[0].x < s->line[1].x;
 		out.wish = is_line ? copy(s->line, 2) : draw_estimate(d);
-		out.sure = !s && clears_gates(d, &out.wish);
+		out.sure = !s && rises(&out.wish) && clears_gates(d, &out.wish);
 	}
 	out.at = with_line(&jumps, &out.wish);
 	free(jumps.x);
@@ -317,30 +350,41 @@ static struct places draw_lines(const struct usk_drawing *d, int64_t share, size
 
 enum { PINS = 12 };
 
-/* Knots at gates that are missed, as often as that helps; then at all gates, and nowhere else. */
-static void pin_missed(struct usk_drawing *d, const struct line line[2])
+static struct line line_of(const struct usk_knot *k, size_t n)
 {
-	const struct line none = { NULL, 0 };
+	struct line l = { usk_grow(NULL, n + 1, sizeof *l.p), n };
+	for (size_t i = 0; i < n; i++) {
+		l.p[i] = (struct usk_xy){ k[i].local_ns, k[i].offset_ns };
+	}
+	return l;
+}
+
+static struct line wishes(const struct usk_drawing *d)
+{
+	struct line l = { usk_grow(NULL, d->n_gates + 1, sizeof *l.p), d->n_gates };
+	for (size_t i = 0; i < l.n; i++) {
+		l.p[i] = (struct usk_xy){ d->gate[i].x, d->gate[i].wish };
+	}
+	return l;
+}
+
+/* Knots at gates that are missed, as often as that helps; then at all gates, and all others on the line from wish to
+ * wish. */
+static void pin_missed(struct usk_drawing *d, const struct line bound[2])
+{
 	for (int round = 0; round <= PINS; round++) {
+		keep_rising(d);
 		struct places place = missed(d);
 		if (!place.n) {
 			return;
 		}
-		if (round == PINS) {
-			place.x = usk_grow(place.x, d->n_gates, sizeof *place.x);
-			for (place.n = 0; place.n < d->n_gates; place.n++) {
-				place.x[place.n] = d->gate[place.n].x;
-			}
-		}
 		/* Those that were pinned before stay so. */
-		struct line now = { usk_grow(NULL, d->n_knots + 1, sizeof *now.p), d->n_knots };
-		for (size_t i = 0; i < d->n_knots; i++) {
-			now.p[i] = (struct usk_xy){ d->knot[i].local_ns, d->knot[i].offset_ns };
-		}
-		struct places all = with_line(&place, round < PINS ? &now : &none);
-		set_knots(d, &line[0], &line[1], &now, &all);
+		struct line mid = round < PINS ? line_of(d->knot, d->n_knots) : wishes(d);
+		struct line now = line_of(d->knot, d->n_knots);
+		struct places some = with_line(&place, &now), all = with_line(&some, &mid);
+		set_knots(d, &bound[0], &bound[1], &mid, &all);
 		pin(d, &place);
-		USK_FREE(now.p, place.x, all.x);
+		USK_FREE(mid.p, now.p, place.x, some.x, all.x);
 	}
 }
 
@@ -349,9 +393,7 @@ static void pin_missed(struct usk_drawing *d, const struct line line[2])
 static bool draw(struct usk_drawing *d, int64_t share, size_t most, const struct kept *kept)
 {
 	struct line line[2] = { { NULL, 0 }, { NULL, 0 } };
-	/* The last resort, a knot for each event, may be fewer. */
-	bool last_resort = kept->both && !kept->sure && d->n_gates <= most;
-	struct places all = draw_lines(d, share, last_resort ? SIZE_MAX : most, kept, line);
+	struct places all = draw_lines(d, share, most, kept, line);
 	struct usk_drawing now = *d;
 	now.knot = NULL;
 	if (all.n) {

@@ -110,8 +110,6 @@ static void break_by_bracket(struct usk_work *w, uint32_t number, struct usk_und
 			.own = when[!a],
 			.other = other,
 			.others = when[a],
-			/* What is doubted its pair says by what is known on either side. */
-			.flight_ns = s->at.doubted ? -1 : s->at.flight_ns,
 			.first_break = first_break,
 		};
 		*u = *u ? *u : usk_under_way_begin(w);

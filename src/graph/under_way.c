@@ -12,12 +12,12 @@
 
 #include <stdlib.h>
 
-/* longest: by clock, that it received of the reference was under way, and that it sent there. arrived: by event, the last
+/* arrived: by event, the last
  * of all that its clock had sent until then. by_ns: by event that was sent, so much less its message may have taken by
  * the reference's clock; 0: it has not. */
 struct usk_under_way {
 	struct usk_when *when; /* by clock */
-	usk_i128 *longest[2], *arrived;
+	usk_i128 *arrived;
 	int64_t *by_ns;
 };
 
@@ -39,9 +39,6 @@ struct usk_under_way *usk_under_way_begin(const struct usk_work *w)
 	u->when = usk_alloc(w->n_clocks + 1, sizeof *u->when);
 	u->arrived = usk_grow(NULL, w->n + 1, sizeof *u->arrived);
 	u->by_ns = usk_alloc(w->n + 1, sizeof *u->by_ns);
-	for (int k = 0; k < 2; k++) {
-		u->longest[k] = usk_alloc(w->n_clocks + 1, sizeof *u->longest[k]);
-	}
 	for (uint32_t i = 0; i < w->n; i++) {
 		const uint32_t p = w->sent[i] ? other_end(w, i) : USK_NO_EVENT;
 		const bool counts =
@@ -66,43 +63,23 @@ static void find_when(const struct usk_work *w, const struct usk_fell_back *s,
 	}
 }
 
-/* For how long messages of the reference at stamps that may be of that time were under way at most, by stamps of the
- * other clocks. Of a clock of which nothing tells: for any time. Returns the longest. */
-static usk_i128 find_longest(const struct usk_work *w, usk_i128 from, usk_i128 to,
-			     const struct usk_under_way *u)
+/* A message that was under way for longer than the reference was set back by is in order all the same: that long, by any
+ * other clock. */
+static usk_i128 longest(const struct usk_work *w, const struct usk_fell_back *s)
 {
-	usk_i128 all = 0;
-	for (uint32_t k = 0; k < w->n_clocks; k++) {
-		u->longest[0][k] = u->longest[1][k] = -1;
-	}
-	uint32_t i = usk_event_behind(w, w->reference, from - 1);
-	for (; i < w->first[w->reference + 1] && w->x[i] <= to; i++) {
-		const uint32_t p = other_end(w, i);
-		if (p == USK_NO_EVENT) {
-			continue;
-		}
-		const bool known = w->sent[i] ? w->hi[p] < USK_INF : w->lo[p] > -USK_INF;
-		const usk_i128 took =
-			w->sent[i] ? w->hi[p] - usk_e12(w->x[i]) : usk_e12(w->x[i]) - w->lo[p];
-		usk_i128 *most = &u->longest[!w->sent[i]][w->owner[p]];
-		if (known && took > 0) {
-			const usk_i128 ns = usk_ceil_div(took, USK_E12 - w->p->max_skew_e12);
-			*most = ns > *most ? ns : *most;
-			all = ns > all ? ns : all;
-		}
-	}
-	return all;
+	const usk_i128 most = (usk_i128)s->far_ns * (USK_E12 + w->p->max_skew_e12);
+	return usk_ceil_div(most, USK_E12);
 }
 
 /* A message between the reference and another clock, of which the reference's event is i. */
 static bool may_straddle(const struct usk_work *w, uint32_t i, usk_i128 from, usk_i128 to,
-			 const struct usk_under_way *u)
+			 usk_i128 most, const struct usk_under_way *u)
 {
-	const uint32_t p = other_end(w, i), k = w->owner[p];
-	const struct usk_when *x = &u->when[k];
-	const usk_i128 most = u->longest[!w->sent[i]][k], at = w->x[p];
-	return w->sent[i] ? w->x[i] <= to && at >= x->from && (most < 0 || at <= x->to + most)
-			  : w->x[i] >= from && at <= x->to && (most < 0 || at >= x->from - most);
+	const uint32_t p = other_end(w, i);
+	const struct usk_when *x = &u->when[w->owner[p]];
+	const usk_i128 at = w->x[p];
+	return w->sent[i] ? w->x[i] <= to && at >= x->from && at <= x->to + most
+			  : w->x[i] >= from && at <= x->to && at >= x->from - most;
 }
 
 static void note(const struct usk_work *w, uint32_t i, int64_t far_ns, struct usk_under_way *u)
@@ -118,13 +95,10 @@ void usk_under_way_note(const struct usk_work *w, const struct usk_fell_back *s,
 	find_when(w, s, u);
 	/* The reference showed up to that much more before it was set back, and less behind. */
 	const usk_i128 from = s->own.from - far_ns, to = s->own.to + far_ns;
-	const usk_i128 longest = find_longest(w, from, to, u);
-	if (s->other != USK_NO_CLOCK && s->flight_ns >= 0) {
-		u->longest[0][s->other] = u->longest[1][s->other] = s->flight_ns;
-	}
-	uint32_t i = usk_event_behind(w, w->reference, from - longest - 1);
-	for (; i < w->first[w->reference + 1] && w->x[i] <= to + longest; i++) {
-		if (other_end(w, i) != USK_NO_EVENT && may_straddle(w, i, from, to, u)) {
+	const usk_i128 most = longest(w, s);
+	uint32_t i = usk_event_behind(w, w->reference, from - most - 1);
+	for (; i < w->first[w->reference + 1] && w->x[i] <= to + most; i++) {
+		if (other_end(w, i) != USK_NO_EVENT && may_straddle(w, i, from, to, most, u)) {
 			note(w, i, far_ns, u);
 		}
 	}
@@ -166,7 +140,7 @@ void usk_under_way_end(struct usk_work *w, struct usk_under_way *u)
 		}
 	}
 	if (u) {
-		USK_FREE(u->when, u->longest[0], u->longest[1], u->arrived, u->by_ns, u);
+		USK_FREE(u->when, u->arrived, u->by_ns, u);
 	}
 }
 

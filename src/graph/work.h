@@ -575,7 +575,6 @@ struct usk_fell_back {
 	struct usk_when own; /* of the reference */
 	uint32_t other;	     /* who showed it; USK_NO_CLOCK: a cycle */
 	struct usk_when others;
-	int64_t flight_ns; /* messages of these two were under way no longer; less than 0: who knows */
 	size_t first_break; /* breaks of other clocks by it begin with this */
 };
 

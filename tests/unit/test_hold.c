@@ -22,9 +22,7 @@ struct drawing {
 	struct usk_work w;
 	struct usk_straight straight[1];
 	struct usk_bound_at corner[MOST];
-	struct usk_passage gate[MOST];
 	struct usk_knot knot[MOST + 1], was[MOST + 1];
-	bool is_gate[MOST];
 	struct usk_drawing d;
 };
 
@@ -49,20 +47,17 @@ static void draw(struct drawing *x, uint64_t seed, bool lower, bool upper, bool 
 	*x = (struct drawing){ .seed = seed };
 	x->straight[0].n[0] = straight;
 	x->w.straight = seed % 2 || straight ? x->straight : NULL;
-	x->d = (struct usk_drawing){ .w = &x->w,
-				     .has = { lower, upper },
-				     .corner = x->corner,
-				     .gate = x->gate,
-				     .knot = x->knot };
+	x->d = (struct usk_drawing){
+		.w = &x->w, .has = { lower, upper }, .corner = x->corner, .knot = x->knot
+	};
 	struct usk_drawing *d = &x->d;
 	const int64_t wide = among(&r, 1, 30), far = among(&r, 1, 12);
 	int64_t at = among(&r, -5, 5);
-	for (d->n_corners = (size_t)among(&r, 1, MOST); d->n_gates < d->n_corners; d->n_gates++) {
+	for (size_t n = (size_t)among(&r, 1, MOST); d->n_corners < n; d->n_corners++) {
 		const int64_t lo = among(&r, -wide, wide), hi = lo + among(&r, 0, wide);
-		x->corner[d->n_gates] = (struct usk_bound_at){ at, { lo, hi } };
+		x->corner[d->n_corners] = (struct usk_bound_at){ at, { lo, hi } };
 		at += among(&r, 1, far);
 	}
-	d->n_gates = 0;
 	at = x->corner[0].x - among(&r, 0, 1);
 	int64_t last = x->corner[d->n_corners - 1].x + among(&r, 0, 1);
 	last = last > at ? last : at + 1;
@@ -74,14 +69,9 @@ static void draw(struct drawing *x, uint64_t seed, bool lower, bool upper, bool 
 		x->knot[i].lo_ns = lower ? x->knot[i].lo_ns : USK_NONE;
 		x->knot[i].hi_ns = upper ? x->knot[i].hi_ns : USK_NONE;
 		x->knot[i].offset_ns = lower && upper ? offset : USK_NONE;
-		x->is_gate[i] = lower && upper && usk_rng_below(&r, 2);
 		const int64_t room = last - at - (int64_t)left + 1;
 		const int64_t next =
 			left > 1 ? among(&r, 1, room < 2 * far ? room : 2 * far) : room;
-		/* Some gates are at knots, some are between them. */
-		if (x->is_gate[i] || (next > 1 && usk_rng_below(&r, 2))) {
-			x->gate[d->n_gates++].x = at + !x->is_gate[i];
-		}
 		at += next;
 	}
 	/* What lies behind them is none of them. */
@@ -171,35 +161,6 @@ static void test_both(void **state)
 	}
 }
 
-/* The estimate does not fall: gates stay where they are but for gates before them, and what lies between
- * is no further down than what is behind it asks for. */
-static void test_rises(void **state)
-{
-	(void)state;
-	for (uint64_t seed = case_first(10000); seed < case_end(10000); seed++) {
-		struct drawing x;
-		draw(&x, seed, true, true, seed % 4 == 0);
-		const struct usk_drawing *d = &x.d;
-		usk_hold_bounds(&x.d);
-		int64_t gates = INT64_MIN;
-		for (size_t i = 0; i < d->n_knots; i++) {
-			const struct usk_knot *was = &x.was[i], *k = &x.knot[i];
-			int64_t t = was->local_ns + was->offset_ns;
-			for (size_t l = i; !x.is_gate[i] && ++l < d->n_knots;) {
-				const int64_t behind = x.was[l].local_ns + x.was[l].offset_ns;
-				t = behind < t ? behind : t;
-				if (x.is_gate[l]) {
-					break;
-				}
-			}
-			t = t > gates ? t : gates;
-			CHECK_KNOT(k->local_ns == was->local_ns && k->local_ns + k->offset_ns == t,
-				   &x, i);
-			gates = x.is_gate[i] ? t : gates;
-		}
-	}
-}
-
 /* The most that links beside knot i cut off of a bound as they were, rounded up. */
 static int64_t cut_off(const struct drawing *x, size_t i, int side)
 {
@@ -254,7 +215,6 @@ static void test_outwards(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_both),
-					    cmocka_unit_test(test_rises),
 					    cmocka_unit_test(test_outwards) };
 	return cmocka_run_group_tests_name("hold", tests, NULL, NULL);
 }
