@@ -274,6 +274,7 @@ static void doubt_reference(struct usk_work *w, const struct cycle *c, int64_t c
 					    .from = usk_e12(from) - usk_e12(far),
 					    .own = { from, to },
 					    .other = USK_NO_CLOCK,
+					    .bracket = UINT32_MAX,
 					    .first_break = w->n_breaks };
 	/* Where nothing tells how much it was messages would say nothing for as long as the cycle lasts. */
 	struct usk_under_way *u = known ? usk_under_way_begin(w) : NULL;

@@ -110,6 +110,8 @@ static void break_by_bracket(struct usk_work *w, uint32_t number, struct usk_und
 			.own = when[!a],
 			.other = other,
 			.others = when[a],
+			.bracket = number,
+			.flight_ns = s->at.doubted ? 0 : s->at.flight_ns,
 			.first_break = first_break,
 		};
 		*u = *u ? *u : usk_under_way_begin(w);

@@ -575,13 +575,17 @@ struct usk_fell_back {
 	struct usk_when own; /* of the reference */
 	uint32_t other;	     /* who showed it; USK_NO_CLOCK: a cycle */
 	struct usk_when others;
-	size_t first_break; /* breaks of other clocks by it begin with this */
+	uint32_t bracket; /* what showed it, of usk_work.seen; UINT32_MAX: a cycle */
+	int64_t flight_ns; /* what may have been under way over several such steps was so no longer */
+	size_t first_break,
+		end_break; /* breaks of other clocks by it; the end is found where it is noted */
 };
 
-/** Notes which messages were under way meanwhile. O(clocks + what may have been under way). */
+/** Messages may have been under way meanwhile. */
 void usk_under_way_note(const struct usk_work *w, const struct usk_fell_back *s,
 			struct usk_under_way *u);
-/** Bounds rest on as much of them as is certain: w->weak. Frees it; NULL is none. */
+/** Bounds rest on as much of them as is certain: w->weak. Frees it; NULL is none. For each time that the reference may have
+ * been set back O(clocks + breaks + what may have been under way). */
 void usk_under_way_end(struct usk_work *w, struct usk_under_way *u);
 /** Of the message that an event is an end of; NULL: it was not under way then. */
 struct usk_weak *usk_weak_of(const struct usk_work *w, uint32_t i);

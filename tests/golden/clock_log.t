@@ -10,7 +10,7 @@ realtime,86700006075453,1700000299499757877,86700006075490,47311924,1,set
 $ unskew sync sim/messages.csv --truth sim/truth.json | grep -e '^host1' -e Uncertainty -e Causality -e Step -e from -e Model -e Truth -e Disturbed
 host1  bounded    -20.138 ms ± 603 us             182.9 (182.9 to 193.9)  3,002     2,916
 Causality violations (received before sent): 2,951 before correction, 0 after, and 3 among the outliers.
-Uncertainty over the trace: ±51.8 us to ±251 ms, ±993 us on average.
+Uncertainty over the trace: ±51.8 us to ±251 ms, ±995 us on average.
 Step of host1 or host0 (messages cannot tell which): host1 was stepped backward, or host0 stepped forward, by 500.205 ms ± 404 us,
 Disturbed: host1 may have been stepped or slewed in 1 stretch, 368 s in all (61.4 % of the time);
 Model wander: the rate of each clock is constant within 5 ppm
