@@ -132,7 +132,9 @@ static void ask_pairs(struct ways *x, const struct usk_seen *s, uint32_t k)
 	}
 	for (size_t at = w->by_begin.n; (t = usk_seen_near(w, &w->by_begin, s, &at));) {
 		if (t->at.step) {
-			const bool within = s->from <= t->from && t->to <= s->to;
+			/* Who has no end may have been at any other time, too. */
+			const bool within =
+				usk_seen_placed(s) && s->from <= t->from && t->to <= s->to;
 			say(x, t->pair, within ? CLOSED : UNSURE);
 		}
 	}

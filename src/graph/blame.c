@@ -143,7 +143,7 @@ usk_i128 usk_seen_told_apart(const struct usk_work *w, const struct usk_seen *s)
 	return usk_ceil_div(usk_bracket_farthest(&s->at) * rate, USK_E12);
 }
 
-static bool placed(const struct usk_seen *s)
+bool usk_seen_placed(const struct usk_seen *s)
 {
 	return s->from > -USK_INF && s->to < USK_INF;
 }
@@ -155,8 +155,9 @@ bool usk_seen_alike(const struct usk_work *w, const struct usk_seen *s, const st
 	bool same = (s->b == k) == (t->b == k);
 	usk_i128 least = same ? t->at.least_ns : -(usk_i128)t->at.most_ns;
 	usk_i128 most = same ? t->at.most_ns : -(usk_i128)t->at.least_ns;
-	return placed(s) && placed(t) && usk_seen_overlap(s, t) && usk_seen_sized(s) &&
-	       usk_seen_sized(t) && least <= s->at.most_ns + more && s->at.least_ns - more <= most;
+	return usk_seen_placed(s) && usk_seen_placed(t) && usk_seen_overlap(s, t) &&
+	       usk_seen_sized(s) && usk_seen_sized(t) && least <= s->at.most_ns + more &&
+	       s->at.least_ns - more <= most;
 }
 
 /* Whether other pairs of a bracket's clocks show the same, of a, of b. */

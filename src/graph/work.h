@@ -486,6 +486,8 @@ bool usk_seen_alike(const struct usk_work *w, const struct usk_seen *s, const st
 		    uint32_t k);
 /** Is the size of a step known? */
 bool usk_seen_sized(const struct usk_seen *s);
+/** Is it known where it begins, and where it ends? */
+bool usk_seen_placed(const struct usk_seen *s);
 /** By how much a clock jumped that was set in a bracket, another pair may say otherwise: time that it skips, or shows
  * twice, passes by its own stamps, at no rate that it ever had. */
 usk_i128 usk_seen_told_apart(const struct usk_work *w, const struct usk_seen *s);
