@@ -103,12 +103,16 @@ static int64_t a_stamp(const struct usk_course *w, size_t i)
 	return usk_part_other(w->part, (struct usk_xy){ p->x, p->y }, p->ceiling);
 }
 
-/* Did anything happen between x and y? */
-static bool happened(const struct usk_course *w, int64_t x, int64_t y)
+/* From x on nothing is known to have happened until y, or since then; false: something was around x. */
+static bool goes_on(const struct usk_course *w, int64_t x, bool last, int64_t *y)
 {
-	bool any = false;
-	for (size_t i = 0; i < w->n_happened && !any; i++) {
-		any = w->happened[i].to > x && w->happened[i].from < y;
+	bool any = true;
+	for (size_t i = 0; i < w->n_happened; i++) {
+		const int64_t from = w->happened[i].from, to = w->happened[i].to;
+		if (last ? to > x && from < *y : from < x && to > *y) {
+			any = any && (last ? from > x : to < x);
+			*y = last ? (to < *y ? to : *y) : from > *y ? from : *y;
+		}
 	}
 	return any;
 }
@@ -228,8 +232,9 @@ static void reach_out(const struct among *m, bool last, struct usk_bracket *b)
 
 /*
  * What lies among others by b's stamps may still contradict none that is behind it by a's, or before
- * it, though nothing happened there: then a clock was set, maybe, and need not return before the end, or before the
- * records tell of a break. Nothing is known of b beyond the nearest that it does contradict.
+ * it, though nothing happened there: then a clock was set, maybe, and need not return before the end, before the records
+ * tell of a break, or before something else happened. Nothing is known of b until then, from the nearest that it does
+ * contradict.
  */
 static bool doubt_at_end(const struct among *m, const struct breaks *breaks, bool last,
 			 struct usk_bracket *b)
@@ -253,7 +258,10 @@ static bool doubt_at_end(const struct among *m, const struct breaks *breaks, boo
 	/* From whichever b showed first, if it was set back. */
 	const bool set_back = last == (at < near) && is_near(m, all, last);
 	const int64_t x = w->p[set_back ? at : near].x;
-	const int64_t y = w->p[last ? all.end : all.first].x + (last ? 1 : -1);
+	int64_t y = w->p[last ? all.end : all.first].x + (last ? 1 : -1);
+	if (!goes_on(w, x, last, &y)) {
+		return false;
+	}
 	*b = (struct usk_bracket){ .b0_ns = w->part->frame.local_ns + (last ? x : y),
 				   .b1_ns = w->part->frame.local_ns + (last ? y : x),
 				   .a0_ns = surely_beyond(m, last ? near : at, false),
@@ -264,7 +272,7 @@ static bool doubt_at_end(const struct among *m, const struct breaks *breaks, boo
 				   .returned = true,
 				   .least_ns = set_back ? 0 : USK_NONE,
 				   .most_ns = set_back ? USK_NONE : 0 };
-	return !happened(w, last ? x : y, last ? y : x);
+	return true;
 }
 
 /* What a point, and those beyond it as seen from the outlier, leave open there; the outlier is number `at`. If a break
