@@ -194,7 +194,7 @@ static int64_t surely_beyond(const struct course *k, const struct among_them *m,
 }
 
 /* An outlier that contradicts none that is behind it by a's stamps (last), or none before it: a clock that was set
- * somewhen between it and what it contradicts and never returned, as far as it goes without a break. */
+ * somewhen between it and what it contradicts and did not return until something else happened, or until a break. */
 static bool doubt_at_end(const struct course *k, const struct usk_suspect *s, bool last,
 			 struct usk_bracket *b)
 {
@@ -238,9 +238,17 @@ static bool doubt_at_end(const struct course *k, const struct usk_suspect *s, bo
 	}
 	inside = inside && (beyond || next <= silence);
 	const bool set_back = inside && last == (m.at < near);
-	const int64_t x = m.p[set_back ? m.at : near].x,
-		      y = m.p[last ? end : first].x + (last ? 1 : -1);
-	const int64_t from = last ? x : y, to = last ? y : x, zero = k->part.frame.local_ns;
+	const int64_t x = m.p[set_back ? m.at : near].x, zero = k->part.frame.local_ns;
+	int64_t from = last ? x : m.p[first].x - 1, to = last ? m.p[end].x + 1 : x;
+	/* Until something else happened, if that is apart. */
+	for (size_t i = 0; i < k->w.n_happened; i++) {
+		const struct usk_between h = k->happened[i];
+		if (h.from <= x && x <= h.to && h.to > from && h.from < to) {
+			return false;
+		}
+		to = last && h.from > x && h.to < to ? h.to : to;
+		from = !last && h.to < x && h.from > from ? h.from : from;
+	}
 	*b = (struct usk_bracket){ .b0_ns = zero + from,
 				   .b1_ns = zero + to,
 				   .a0_ns = surely_beyond(k, &m, last ? near : m.at, false),
@@ -250,11 +258,7 @@ static bool doubt_at_end(const struct course *k, const struct usk_suspect *s, bo
 				   .both = true,
 				   .least_ns = set_back ? 0 : USK_NONE,
 				   .most_ns = set_back ? USK_NONE : 0 };
-	bool happened = false;
-	for (size_t i = 0; i < k->w.n_happened; i++) {
-		happened = happened || (k->happened[i].to > from && k->happened[i].from < to);
-	}
-	return !happened;
+	return true;
 }
 
 static struct usk_calm ask(struct course *k, struct usk_suspect *s, size_t n)
